@@ -30,7 +30,7 @@ export async function runTestFile(file: string, timeoutMs: number, options: Test
     const report = join(folder, 'report');
     const flags = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
     const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder, options);
-    return judge(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
+    return resultOf(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
   } finally {
     // A process that the file started and did not end may write for a moment yet. A folder that cannot be deleted is no failure of this
     // test, nor of the next.
@@ -97,7 +97,7 @@ function parse(report: string): ReportLine[] {
 }
 
 /** Combines a file's report and the way its process ended. */
-export function judge(file: string, lines: readonly ReportLine[], { ending, failed, output }: End): Tally {
+export function resultOf(file: string, lines: readonly ReportLine[], { ending, failed, output }: End): Tally {
   const title = (name: string): string => `${file} › ${name}`;
   const failures: Failure[] = [];
   const skips: Skip[] = [];

@@ -4,7 +4,7 @@ import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { namespaceYaml } from '../scenarios/pods.ts';
 import type { Fault } from './history.ts';
 import { drawHistory, historyText, NAMESPACES } from './history.ts';
-import { judgeEnd, judgeLife } from './judge.ts';
+import { checkDeletion, checkConverged } from './checks.ts';
 import { Player } from './player.ts';
 
 export interface ChaosOptions {
@@ -85,8 +85,8 @@ export async function runChaos({
         const foreign = await cluster.foreignRows();
         for (const burst of history.bursts) await player.burst(burst);
         await cluster.ensureController();
-        await judgeLife(cluster, foreign);
-        await judgeEnd(cluster, foreign, history);
+        await checkConverged(cluster, foreign);
+        await checkDeletion(cluster, foreign, history);
       } catch (error) {
         found = error ?? 'undefined';
       }

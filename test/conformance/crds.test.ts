@@ -92,10 +92,10 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     const items = allKinds.map(({ kind }) => ({ apiVersion: `${GROUP}/v1`, kind, metadata: { name: 'tried' }, spec: {} }));
     const tried = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
     await until('objects of all kinds are looked at', async () => {
-      const said = await cluster
+      const output = await cluster
         .kubectl(['create', '--validate=false', '--dry-run=server', '-f', '-'], tried)
         .catch((error: unknown) => String(error));
-      return !/NotFound|no matches for kind|panic/.test(said);
+      return !/NotFound|no matches for kind|panic/.test(output);
     });
   });
   after(async () => {
@@ -205,7 +205,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
   });
 
   /** The examples that the server rejects with its current definitions. */
-  const refused = async (): Promise<string[]> => {
+  const rejected = async (): Promise<string[]> => {
     const out: string[] = [];
     for (const { file, object } of examples())
       await cluster
@@ -216,9 +216,9 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
 
   test("the examples of Kube-OVN's user guide are accepted as with its own definitions", { skip: noReference }, async () => {
     assert.ok(examples().length > 50, `${examples().length} examples`);
-    const byOurs = await refused();
+    const byOurs = await rejected();
     await cluster.kubectl(['apply', '--validate=false', '-f', theirCrds]);
-    assert.deepEqual(byOurs, await refused());
+    assert.deepEqual(byOurs, await rejected());
     // The guide writes a mapping where the field is a string `key:value`.
     assert.deepEqual(byOurs, ['vpc__vpc-internal-lb__1.yaml: SwitchLBRule cjh-slr-nginx', 'vpc__vpc__13.yaml: SwitchLBRule cjh-slr-nginx']);
   });

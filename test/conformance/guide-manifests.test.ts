@@ -79,9 +79,9 @@ async function outcomes(kubectl: Kubectl, cel: boolean): Promise<Map<string, str
 
 function check(found: ReadonlyMap<string, string>): void {
   assert.ok(found.size > 60, `${found.size} files`);
-  const surprises = [...found].filter(([file, said]) => {
+  const surprises = [...found].filter(([file, message]) => {
     const refusal = REFUSED[file];
-    return refusal === undefined ? said !== '' : !refusal.says.test(said);
+    return refusal === undefined ? message !== '' : !refusal.says.test(message);
   });
   assert.deepEqual(Object.fromEntries(surprises), {});
 }

@@ -115,15 +115,15 @@ const nameOf = ({ kind, namespace = '', name }: { kind: string; namespace?: stri
   `${kind} ${namespace}/${name}`;
 
 /** All writes of the controller since the last call, counted by the object they are about. */
-async function writesByObject(told: Set<string>): Promise<ReadonlyMap<string, number>> {
+async function writesByObject(knownEvents: Set<string>): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const add = (object: string, writes: number): void => void counts.set(object, (counts.get(object) ?? 0) + writes);
   const events = await ground.client.listAll<SeenEvent>(resourceOf('Event'));
   const about = new Map(events.map(({ metadata, involvedObject }) => [metadata.name, nameOf(involvedObject)]));
   let [created, posted] = [0, 0];
   for (const [name, object] of about) {
-    if (told.has(name)) continue;
-    told.add(name);
+    if (knownEvents.has(name)) continue;
+    knownEvents.add(name);
     created++;
     add(object, 1);
   }
@@ -147,12 +147,12 @@ const KIND_OF: ReadonlyMap<string, string> = new Map(
 );
 
 test('dangling references: a few writes for each object, then none, and all work once the referenced objects exist', async (t) => {
-  const told = new Set((await ground.client.listAll(resourceOf('Event'))).map(({ metadata }) => metadata.name));
+  const knownEvents = new Set((await ground.client.listAll(resourceOf('Event'))).map(({ metadata }) => metadata.name));
   ground.takeWrites();
   for (const { object } of DANGLING) await ground.create(object);
   await ground.quiet('the references to nothing came');
   await ground.writesNothing();
-  const first = await writesByObject(told);
+  const first = await writesByObject(knownEvents);
   for (const { object, says } of DANGLING) {
     const unmet = (await conditions(object))
       .filter(({ type, status }) => (status === 'True') === (type === 'WithoutEffect'))
@@ -169,7 +169,7 @@ test('dangling references: a few writes for each object, then none, and all work
     `at most ${Math.max(...first.values())} writes about one object; ${[...first].map(([object, writes]) => `${object}: ${writes}`).join(', ')}`,
   );
   await sleep(STILL_MS);
-  assert.deepEqual([...(await writesByObject(told))], [], 'it goes on writing');
+  assert.deepEqual([...(await writesByObject(knownEvents))], [], 'it goes on writing');
   assert.deepEqual(ground.errors, []);
 
   await ground.serves('beside');

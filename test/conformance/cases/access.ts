@@ -55,9 +55,9 @@ export function accessCases(holder: Holder): void {
       robot.get('/api', { Authorization: `Bearer ${token}`, ...headers });
     await until('the role is heard of', async () => (await as({ 'Impersonate-User': 'eve' })).status === 200);
     for (const [more, what] of asked(namespace)) {
-      const refused = await as({ 'Impersonate-User': 'eve', ...more });
-      assert.equal(refused.status, 403, what);
-      assert.match(message(refused), new RegExp(`cannot impersonate resource "${what}" in API group`));
+      const rejected = await as({ 'Impersonate-User': 'eve', ...more });
+      assert.equal(rejected.status, 403, what);
+      assert.match(message(rejected), new RegExp(`cannot impersonate resource "${what}" in API group`));
     }
     robot.close();
   };
@@ -85,9 +85,9 @@ export function accessCases(holder: Holder): void {
     const robot = await HttpsClient.fromKubeconfig(kubeconfigPath, true);
     const list = (bearer: string): ReturnType<HttpsClient['get']> =>
       robot.get(`/api/v1/namespaces/${namespace}/pods`, { Authorization: `Bearer ${bearer}` });
-    const refused = await list(token);
-    assert.equal(refused.status, 403, refused.text);
-    assert.match(message(refused), new RegExp(`User "system:serviceaccount:${namespace}:robot" cannot list resource "pods"`));
+    const rejected = await list(token);
+    assert.equal(rejected.status, 403, rejected.text);
+    assert.match(message(rejected), new RegExp(`User "system:serviceaccount:${namespace}:robot" cannot list resource "pods"`));
     assert.equal((await list(`${token}x`)).status, 401);
     assert.equal((await http.send('DELETE', `/api/v1/namespaces/${namespace}/serviceaccounts/robot`)).status, 200);
     // A real API server caches the user of a token for some seconds.

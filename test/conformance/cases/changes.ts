@@ -16,7 +16,7 @@ export function changeCases(holder: Holder): void {
     assert.equal(reply.status, 201, reply.text);
     return reply.body;
   };
-  const refused = async (path: string, patch: Fields, type: 'merge-patch' | 'strategic-merge-patch' = 'merge-patch'): Promise<string> => {
+  const rejected = async (path: string, patch: Fields, type: 'merge-patch' | 'strategic-merge-patch' = 'merge-patch'): Promise<string> => {
     const reply = await conformance(holder).http.patch(path, type, patch);
     assert.equal(reply.status, 422, reply.text);
     return message(reply);
@@ -139,15 +139,15 @@ export function changeCases(holder: Holder): void {
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/pods`;
     await make(path, 'v1', 'Pod', { spec: { activeDeadlineSeconds: 100, containers: [container] } });
     assert.match(
-      await refused(`${path}/one`, { spec: { tolerations: [{ operator: 'Exists' }] } }),
+      await rejected(`${path}/one`, { spec: { tolerations: [{ operator: 'Exists' }] } }),
       /spec\.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds/,
     );
     assert.match(
-      await refused(`${path}/one`, { spec: { terminationGracePeriodSeconds: 1 } }),
+      await rejected(`${path}/one`, { spec: { terminationGracePeriodSeconds: 1 } }),
       /spec: Forbidden: pod updates may not change/,
     );
     assert.match(
-      await refused(`${path}/one`, { spec: { activeDeadlineSeconds: 200 } }),
+      await rejected(`${path}/one`, { spec: { activeDeadlineSeconds: 200 } }),
       /spec\.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value/,
     );
     const shorter = await http.patch(`${path}/one`, 'merge-patch', { spec: { activeDeadlineSeconds: 50 } });
@@ -172,19 +172,19 @@ export function changeCases(holder: Holder): void {
     const selector = { matchLabels: { app: 'a' } };
     await make(sets, 'apps/v1', 'StatefulSet', { spec: { replicas: 0, serviceName: 's', selector, template } });
     assert.match(
-      await refused(`${sets}/one`, { spec: { serviceName: 'x' } }),
+      await rejected(`${sets}/one`, { spec: { serviceName: 'x' } }),
       /^StatefulSet\.apps "one" is invalid: spec: Forbidden: updates to statefulset spec for fields other than .* are forbidden$/,
     );
     const bindings = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`;
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
     await make(bindings, 'rbac.authorization.k8s.io/v1', 'RoleBinding', { roleRef });
-    assert.match(await refused(`${bindings}/one`, { roleRef: { name: 'x' } }), /roleRef: Invalid value: .*: cannot change roleRef$/);
+    assert.match(await rejected(`${bindings}/one`, { roleRef: { name: 'x' } }), /roleRef: Invalid value: .*: cannot change roleRef$/);
     const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
     await make(claims, 'v1', 'PersistentVolumeClaim', {
       spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } },
     });
     assert.match(
-      await refused(`${claims}/one`, { spec: { resources: { requests: { storage: '2Gi' } } } }),
+      await rejected(`${claims}/one`, { spec: { resources: { requests: { storage: '2Gi' } } } }),
       /spec: Forbidden: spec is immutable after creation except resources\.requests/,
     );
   });
@@ -229,8 +229,9 @@ export function changeCases(holder: Holder): void {
   test('explain describes the fields of a custom object that every object has', async () => {
     const { kubectl } = conformance(holder);
     await until('kits are described', async () => (await kubectl.run(['explain', 'kits'])).code === 0);
-    const told = await kubectl.ok(['explain', 'kits']);
-    for (const field of ['apiVersion', 'kind', 'metadata']) assert.match(told, new RegExp(`^ +${field}\\t<\\w+>\\n +[A-Z]`, 'm'), told);
+    const explanation = await kubectl.ok(['explain', 'kits']);
+    for (const field of ['apiVersion', 'kind', 'metadata'])
+      assert.match(explanation, new RegExp(`^ +${field}\\t<\\w+>\\n +[A-Z]`, 'm'), explanation);
   });
 
   test('a DaemonSet shows the nodes it selects', async () => {

@@ -60,7 +60,7 @@ export function collectionCases(holder: Holder): void {
   test('the error of an invalid selector names its fault', async () => {
     const { http, kubectl } = conformance(holder);
     const maps = '/api/v1/namespaces/default/configmaps';
-    const refused: readonly (readonly [selector: string, said: RegExp])[] = [
+    const rejected: readonly (readonly [selector: string, pattern: RegExp])[] = [
       ['q=r=s', /^found '=', expected: ',' or 'end of string'$/],
       ['!!!', /^unable to parse requirement: found '!', expected: identifier$/],
       ['a b', /^unable to parse requirement: found 'b', expected: /],
@@ -77,10 +77,10 @@ export function collectionCases(holder: Holder): void {
       ['a=-b', /"-b".*: a valid label must be an empty string or consist of/],
       ['k'.repeat(64), /name part must be no more than 63 characters$/],
     ];
-    for (const [selector, said] of refused) {
+    for (const [selector, pattern] of rejected) {
       const reply = await http.get(`${maps}?labelSelector=${encodeURIComponent(selector)}`);
       assert.equal(reply.status, 400, `${selector}: ${reply.text}`);
-      assert.match(message(reply), said);
+      assert.match(message(reply), pattern);
     }
     for (const taken of ['a in ()', 'a notin (b,,c)', 'a!=', '!a', ' a , !b ', 'a>1', 'in', 'a=in'])
       assert.equal((await http.get(`${maps}?labelSelector=${encodeURIComponent(taken)}`)).status, 200, taken);
@@ -230,15 +230,15 @@ export function collectionCases(holder: Holder): void {
     const one = await http.get(`${path}/c0`, { Accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' });
     assert.equal(one.body['kind'], 'PartialObjectMetadata');
     assert.equal((await http.get(path, { Accept: 'text/html' })).status, 406);
-    const refused: readonly (readonly [path: string, as: string, said: RegExp])[] = [
+    const rejected: readonly (readonly [path: string, as: string, pattern: RegExp])[] = [
       [WIDGETS, 'PartialObjectMetadata', /but the requested object is a list \(\*unstructured\.UnstructuredList\)$/],
       ['/api/v1/namespaces', 'PartialObjectMetadata', /but the requested object is a list \(\*core\.NamespaceList\)$/],
       ['/api/v1/namespaces/default', 'PartialObjectMetadataList', /but the requested object is not a list \(\*core\.Namespace\)$/],
     ];
-    for (const [path, as, said] of refused) {
+    for (const [path, as, pattern] of rejected) {
       const reply = await http.get(path, { Accept: `application/json;as=${as};g=meta.k8s.io;v=v1` });
       assert.deepEqual([reply.status, reply.body['reason']], [406, 'NotAcceptable'], reply.text);
-      assert.match(message(reply), said);
+      assert.match(message(reply), pattern);
     }
   });
 }

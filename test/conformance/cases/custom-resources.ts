@@ -10,7 +10,9 @@ import { definition, GROUP, KITS, kit, widget, WIDGETS } from '../widgets.ts';
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export function customResourceCases(holder: Holder): void {
-  const refused = async (fields: Fields): Promise<{ readonly text: string; readonly causes: readonly Fields[]; readonly name: string }> => {
+  const rejected = async (
+    fields: Fields,
+  ): Promise<{ readonly text: string; readonly causes: readonly Fields[]; readonly name: string }> => {
     const name = fresh('bad');
     const reply = await conformance(holder).http.send('POST', WIDGETS, widget(name, fields));
     assert.equal(reply.status, 422, reply.text);
@@ -89,71 +91,74 @@ export function customResourceCases(holder: Holder): void {
       assert.equal(taken.status, 201, `${JSON.stringify(text)}: ${taken.text}`);
     }
     for (const text of ['a b', 'a\tb', 'a\rb', '']) {
-      const { text: said } = await refused({ word: text });
+      const { text: said } = await rejected({ word: text });
       assert.ok(said.includes(String.raw`spec.word in body should match '^[^/\s]+$'`), said);
     }
   });
 
   test('wrong types', async () => {
-    const { text, name, causes } = await refused({ mtu: 'big' });
+    const { text, name, causes } = await rejected({ mtu: 'big' });
     assert.equal(
       text,
       `Widget.lab.example.com "${name}" is invalid: spec.mtu: Invalid value: "string": spec.mtu in body must be of type integer: "string"`,
     );
     assert.equal(causes[0]?.['field'], 'spec.mtu');
     assert.match(
-      (await refused({ tags: 'one' })).text,
+      (await rejected({ tags: 'one' })).text,
       /spec\.tags: Invalid value: "string": spec\.tags in body must be of type array: "string"$/,
     );
     assert.match(
-      (await refused({ enabled: 'yes' })).text,
+      (await rejected({ enabled: 'yes' })).text,
       /spec\.enabled: Invalid value: "string": spec\.enabled in body must be of type boolean: "string"$/,
     );
     assert.match(
-      (await refused({ cidr: 5 })).text,
+      (await rejected({ cidr: 5 })).text,
       /spec\.cidr: Invalid value: "integer": spec\.cidr in body must be of type string: "integer"$/,
     );
     assert.match(
-      (await refused({ labels: { a: 1 } })).text,
+      (await rejected({ labels: { a: 1 } })).text,
       /spec\.labels\.a: Invalid value: "integer": spec\.labels\.a in body must be of type string: "integer"$/,
     );
     assert.match(
-      (await refused({ ports: [{ port: 'x' }] })).text,
+      (await rejected({ ports: [{ port: 'x' }] })).text,
       /spec\.ports\[0\]\.port: Invalid value: "string": spec\.ports\[0\]\.port in body must be of type integer: "string"$|spec\.ports\.port: Invalid value: "string": spec\.ports\.port in body must be of type integer: "string"$/,
     );
     assert.match(
-      (await refused({ port: true })).text,
+      (await rejected({ port: true })).text,
       /spec\.port: Invalid value: "boolean": spec\.port in body must be of type integer,string: "boolean"/,
     );
   });
 
   test('enums, bounds, lengths, patterns', async () => {
-    const enumerated = await refused({ protocol: 'IPv5' });
+    const enumerated = await rejected({ protocol: 'IPv5' });
     assert.equal(
       enumerated.text,
       `Widget.lab.example.com "${enumerated.name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`,
     );
     assert.equal(enumerated.causes[0]?.['reason'], 'FieldValueNotSupported');
     assert.equal(enumerated.causes[0]?.['message'], 'Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"');
-    assert.match((await refused({ mtu: 1 })).text, /spec\.mtu: Invalid value: 1: spec\.mtu in body should be greater than or equal to 68$/);
     assert.match(
-      (await refused({ mtu: 70000 })).text,
+      (await rejected({ mtu: 1 })).text,
+      /spec\.mtu: Invalid value: 1: spec\.mtu in body should be greater than or equal to 68$/,
+    );
+    assert.match(
+      (await rejected({ mtu: 70000 })).text,
       /spec\.mtu: Invalid value: 70000: spec\.mtu in body should be less than or equal to 65535$/,
     );
     assert.match(
-      (await refused({ pattern: 'ABC' })).text,
+      (await rejected({ pattern: 'ABC' })).text,
       /spec\.pattern: Invalid value: "ABC": spec\.pattern in body should match '\^\[a-z\]\+\$'$/,
     );
     assert.match(
-      (await refused({ short: 'x' })).text,
+      (await rejected({ short: 'x' })).text,
       /spec\.short: Invalid value: "x": spec\.short in body should be at least 2 chars long$/,
     );
     assert.match(
-      (await refused({ pattern: 'abcdefghijk' })).text,
+      (await rejected({ pattern: 'abcdefghijk' })).text,
       /spec\.pattern: (Too long: may not be (longer than 8|more than 8 bytes)|Invalid value: "abcdefghijk": spec\.pattern in body should be at most 8 chars long)$/,
     );
     assert.match(
-      (await refused({ tags: ['a', 'b', 'c', 'd'] })).text,
+      (await rejected({ tags: ['a', 'b', 'c', 'd'] })).text,
       /spec\.tags: (Too many: 4: must have at most 3 items|Invalid value: .*spec\.tags in body should have at most 3 items)$/,
     );
   });
@@ -164,7 +169,7 @@ export function customResourceCases(holder: Holder): void {
     const missing = await http.send('POST', WIDGETS, { apiVersion: `${GROUP}/v1`, kind: 'Widget', metadata: { name }, spec: {} });
     assert.equal(message(missing), `Widget.lab.example.com "${name}" is invalid: spec.cidr: Required value`);
     assert.equal(at(missing.body, 'details', 'causes', 0, 'reason'), 'FieldValueRequired');
-    const { text } = await refused({ protocol: 'IPv5', mtu: 1 });
+    const { text } = await rejected({ protocol: 'IPv5', mtu: 1 });
     assert.match(text, /is invalid: \[spec\.(mtu|protocol): .*, spec\.(mtu|protocol): .*\]$/);
   });
 
@@ -241,44 +246,44 @@ export function customResourceCases(holder: Holder): void {
     assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 80 }))).body, 'spec', 'port'), 80);
     assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 'http' }))).body, 'spec', 'port'), 'http');
     const name = fresh('ios');
-    const refused = async (fields: Fields): Promise<string> =>
+    const rejected = async (fields: Fields): Promise<string> =>
       message(await http.send('POST', WIDGETS, widget(name, fields))).replace(`Widget.lab.example.com "${name}" is invalid: `, '');
     const plain = 'spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"';
-    assert.equal(await refused({ port: true }), plain);
+    assert.equal(await rejected({ port: true }), plain);
     for (const [value, type] of [[true, 'boolean'] as const, [0.5, 'number'] as const, [[], 'array'] as const, [{}, 'object'] as const]) {
       const errors = [
         `spec.amount: Invalid value: "${type}": spec.amount in body must be of type integer,string: "${type}"`,
         '<nil>: Invalid value: "": "spec.amount" must validate at least one schema (anyOf)',
         `spec.amount: Invalid value: "${type}": spec.amount in body must be of type integer: "${type}"`,
       ];
-      assert.equal(await refused({ amount: value }), `[${errors.join(', ')}]`);
+      assert.equal(await rejected({ amount: value }), `[${errors.join(', ')}]`);
     }
-    assert.equal(await refused({ amount: 'x' }), 'spec.amount: Invalid value: "x": spec.amount in body should match \'^[0-9]+m?$\'');
+    assert.equal(await rejected({ amount: 'x' }), 'spec.amount: Invalid value: "x": spec.amount in body should match \'^[0-9]+m?$\'');
   });
 
   test('the error of a failing combination is that of its first branch', async () => {
     const { http } = conformance(holder);
     const name = fresh('combined');
-    const refused = async (combined: Fields): Promise<string> =>
+    const rejected = async (combined: Fields): Promise<string> =>
       message(await http.send('POST', WIDGETS, widget(name, { combined }))).replace(`Widget.lab.example.com "${name}" is invalid: `, '');
     const composite = (path: string, rule: string): string => `<nil>: Invalid value: "": "spec.combined.${path}" must ${rule}`;
     assert.equal(
-      await refused({ one: {} }),
+      await rejected({ one: {} }),
       `[${composite('one', 'validate one and only one schema (oneOf). Found none valid')}, spec.combined.one.a: Required value]`,
     );
     assert.equal(
-      await refused({ one: { a: '', b: '' } }),
+      await rejected({ one: { a: '', b: '' } }),
       composite('one', 'validate one and only one schema (oneOf). Found 2 valid alternatives'),
     );
     assert.equal(
-      await refused({ any: {} }),
+      await rejected({ any: {} }),
       `[${composite('any', 'validate at least one schema (anyOf)')}, spec.combined.any.a: Required value]`,
     );
     assert.equal(
-      await refused({ all: 'b' }),
+      await rejected({ all: 'b' }),
       `[spec.combined.all: Invalid value: "b": spec.combined.all in body should match '^a', ${composite('all', 'validate all the schemas (allOf)')}]`,
     );
-    assert.equal(await refused({ not: 'x' }), composite('not', 'not validate the schema (not)'));
+    assert.equal(await rejected({ not: 'x' }), composite('not', 'not validate the schema (not)'));
   });
 
   since(holder, 27, 'unknown fields: strict refuses, warn warns, ignore is silent', async () => {

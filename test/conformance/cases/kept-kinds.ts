@@ -14,10 +14,10 @@ export function keptKindCases(holder: Holder): void {
     kind: string,
     apiVersion: string,
     body: Fields,
-  ): Promise<{ status: number; body: Fields; said: string }> => {
+  ): Promise<{ status: number; body: Fields; text: string }> => {
     const { http } = conformance(holder);
     const reply = await http.send('POST', path, { apiVersion, kind, metadata: { name: fresh('kept') }, ...body });
-    return { status: reply.status, body: reply.body, said: message(reply) };
+    return { status: reply.status, body: reply.body, text: message(reply) };
   };
 
   test('the kinds that manifests contain are served, with their short names', async () => {
@@ -59,7 +59,7 @@ export function keptKindCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = `/apis/batch/v1/namespaces/${await newNamespace(holder)}/jobs`;
     const created = await post(path, 'Job', 'batch/v1', { spec: { suspend: true, parallelism: 0, template: TEMPLATE } });
-    assert.equal(created.status, 201, created.said);
+    assert.equal(created.status, 201, created.text);
     const uid = at(created.body, 'metadata', 'uid');
     assert.ok(Object.values(at(created.body, 'spec', 'selector', 'matchLabels') as Fields).includes(uid));
     assert.equal(at(created.body, 'spec', 'template', 'metadata', 'labels', 'controller-uid'), uid);
@@ -70,18 +70,18 @@ export function keptKindCases(holder: Holder): void {
     assert.match(message(changed), /spec\.template: Invalid value: .*: field is immutable/);
     const always = await post(path, 'Job', 'batch/v1', { spec: { template: { spec: { ...TEMPLATE.spec, restartPolicy: 'Always' } } } });
     assert.equal(always.status, 422);
-    assert.match(always.said, /spec\.template\.spec\.restartPolicy: (?:Unsupported|Required) value: .*"OnFailure", "Never"/);
+    assert.match(always.text, /spec\.template\.spec\.restartPolicy: (?:Unsupported|Required) value: .*"OnFailure", "Never"/);
   });
 
   since(holder, 21, 'a CronJob has a schedule of five fields', async () => {
     const path = `/apis/batch/v1/namespaces/${await newNamespace(holder)}/cronjobs`;
     const spec = (schedule: string): Fields => ({ spec: { schedule, jobTemplate: { spec: { template: TEMPLATE } } } });
     const created = await post(path, 'CronJob', 'batch/v1', spec('*/5 * * * *'));
-    assert.equal(created.status, 201, created.said);
+    assert.equal(created.status, 201, created.text);
     assert.equal(at(created.body, 'spec', 'concurrencyPolicy'), 'Allow');
     const four = await post(path, 'CronJob', 'batch/v1', spec('* * * *'));
     assert.equal(four.status, 422);
-    assert.match(four.said, /spec\.schedule: Invalid value: "\* \* \* \*": .*5 fields/i);
+    assert.match(four.text, /spec\.schedule: Invalid value: "\* \* \* \*": .*5 fields/i);
   });
 
   test('claims and volumes: their required fields, and what protects them', async () => {
@@ -90,24 +90,24 @@ export function keptKindCases(holder: Holder): void {
     const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
     const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } };
     const claim = await post(path, 'PersistentVolumeClaim', 'v1', { spec });
-    assert.equal(claim.status, 201, claim.said);
+    assert.equal(claim.status, 201, claim.text);
     assert.deepEqual(at(claim.body, 'metadata', 'finalizers'), ['kubernetes.io/pvc-protection']);
     assert.deepEqual([at(claim.body, 'status', 'phase'), at(claim.body, 'spec', 'volumeMode')], ['Pending', 'Filesystem']);
     const empty = await post(path, 'PersistentVolumeClaim', 'v1', { spec: {} });
     assert.equal(empty.status, 422);
     assert.match(
-      empty.said,
+      empty.text,
       /spec\.accessModes: Required value: at least 1 access mode is required, spec\.resources\[storage\]: Required value/,
     );
     const bare = await post('/api/v1/persistentvolumes', 'PersistentVolume', 'v1', { spec: {} });
     assert.match(
-      bare.said,
+      bare.text,
       /spec\.accessModes: Required value, spec\.capacity: Required value.* spec: Required value: must specify a volume type/,
     );
     const volume = await post('/api/v1/persistentvolumes', 'PersistentVolume', 'v1', {
       spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/none' }, storageClassName: fresh('class') },
     });
-    assert.equal(volume.status, 201, volume.said);
+    assert.equal(volume.status, 201, volume.text);
     const name = String(at(volume.body, 'metadata', 'name'));
     await until(
       'the volume is available',
@@ -121,19 +121,19 @@ export function keptKindCases(holder: Holder): void {
     const path = '/apis/storage.k8s.io/v1/storageclasses';
     const made = await post(path, 'StorageClass', 'storage.k8s.io/v1', { provisioner: 'example.com/none' });
     assert.deepEqual([made.status, made.body['reclaimPolicy'], made.body['volumeBindingMode']], [201, 'Delete', 'Immediate']);
-    assert.match((await post(path, 'StorageClass', 'storage.k8s.io/v1', {})).said, /provisioner: Required value/);
+    assert.match((await post(path, 'StorageClass', 'storage.k8s.io/v1', {})).text, /provisioner: Required value/);
   });
 
   test('an Ingress needs a backend', async () => {
     const path = `/apis/networking.k8s.io/v1/namespaces/${await newNamespace(holder)}/ingresses`;
-    const ingress = (spec: Fields): Promise<{ status: number; said: string }> => post(path, 'Ingress', 'networking.k8s.io/v1', { spec });
-    assert.match((await ingress({})).said, /spec: Invalid value: .*: either `defaultBackend` or `rules` must be specified/);
+    const ingress = (spec: Fields): Promise<{ status: number; text: string }> => post(path, 'Ingress', 'networking.k8s.io/v1', { spec });
+    assert.match((await ingress({})).text, /spec: Invalid value: .*: either `defaultBackend` or `rules` must be specified/);
     const rules = (entry: Fields): Fields => ({ rules: [{ host: 'a.example.com', http: { paths: [entry] } }] });
     const backend = { service: { name: 'web', port: { number: 80 } } };
     const typeless = await ingress(rules({ path: '/', backend }));
-    assert.match(typeless.said, /spec\.rules\[0\]\.http\.paths\[0\]\.pathType: Required value: pathType must be specified/);
+    assert.match(typeless.text, /spec\.rules\[0\]\.http\.paths\[0\]\.pathType: Required value: pathType must be specified/);
     const relative = await ingress(rules({ path: 'x', pathType: 'Prefix', backend }));
-    assert.match(relative.said, /spec\.rules\[0\]\.http\.paths\[0\]\.path: Invalid value: "x": must be an absolute path/);
+    assert.match(relative.text, /spec\.rules\[0\]\.http\.paths\[0\]\.path: Invalid value: "x": must be an absolute path/);
     assert.equal((await ingress(rules({ path: '/', pathType: 'Prefix', backend }))).status, 201);
   });
 
@@ -152,7 +152,7 @@ export function keptKindCases(holder: Holder): void {
     const none = await post(path, 'HorizontalPodAutoscaler', 'autoscaling/v1', {
       spec: { minReplicas: 4, maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'x' } },
     });
-    assert.match(none.said, /spec\.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`/);
+    assert.match(none.text, /spec\.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`/);
   });
 
   test('a port of an EndpointSlice has a name and a protocol, and kubectl describes its Service', async () => {

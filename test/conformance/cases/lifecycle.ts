@@ -62,13 +62,13 @@ export function lifecycleCases(holder: Holder): void {
     const asked = await http.send('DELETE', `/api/v1/namespaces/${namespace}`);
     assert.equal(at(asked.body, 'status', 'phase'), 'Terminating');
     await until('the config map is gone', async () => (await http.get(`/api/v1/namespaces/${namespace}/configmaps/c`)).status === 404);
-    const refused = await http.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, configMap('late'));
-    assert.equal(refused.status, 403);
+    const rejected = await http.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, configMap('late'));
+    assert.equal(rejected.status, 403);
     assert.equal(
-      message(refused),
+      message(rejected),
       `configmaps "late" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
     );
-    assert.equal(at(refused.body, 'details', 'causes', 0, 'reason'), 'NamespaceTerminating');
+    assert.equal(at(rejected.body, 'details', 'causes', 0, 'reason'), 'NamespaceTerminating');
     await until('it says what holds it', async () => {
       const conditions = (at((await http.get(`/api/v1/namespaces/${namespace}`)).body, 'status', 'conditions') ?? []) as Fields[];
       const held = conditions.find((condition) => condition['type'] === 'NamespaceFinalizersRemaining');

@@ -17,7 +17,7 @@ export function nonsenseCases(holder: Holder): void {
         `^(?:invalid resource version: )?resourceVersion: Invalid value: "${text}": strconv\\.ParseUint: parsing "${text}": ${why}$`,
       );
     const key = (why: string): RegExp => new RegExp(`^invalid continue token: continue key is not valid: ${why}$`);
-    const refused: readonly (readonly [query: string, status: readonly number[], said: RegExp])[] = [
+    const rejected: readonly (readonly [query: string, status: readonly number[], pattern: RegExp])[] = [
       ['continue=a%20b', [400], key('illegal base64 data at input byte 1')],
       ['continue=bad', [400], key("invalid character 'm' looking for beginning of value")],
       ['continue=e30', [400], key('server does not recognize this encoded version (?:"")?')],
@@ -35,10 +35,10 @@ export function nonsenseCases(holder: Holder): void {
       ['labelSelector=example.com%2F%3Db', [400], /name part must be non-empty; name part must consist of/],
     ];
     for (const path of [MAPS, WIDGETS])
-      for (const [query, status, said] of refused) {
+      for (const [query, status, pattern] of rejected) {
         const reply = await http.get(`${path}?${query}`);
         assert.ok(status.includes(reply.status), `${query}: ${reply.status} ${reply.text}`);
-        assert.match(message(reply), said, query);
+        assert.match(message(reply), pattern, query);
       }
   });
 

@@ -95,10 +95,10 @@ export function objectCases(holder: Holder): void {
     const { http } = conformance(holder);
     const name = fresh('blind');
     await http.send('POST', WIDGETS, widget(name));
-    const refused = await http.send('PUT', `${WIDGETS}/${name}`, widget(name));
-    assert.equal(refused.status, 422);
+    const rejected = await http.send('PUT', `${WIDGETS}/${name}`, widget(name));
+    assert.equal(rejected.status, 422);
     const invalid = `widgets.lab.example.com "${name}" is invalid: metadata.resourceVersion: Invalid value: `;
-    assert.equal(message(refused).replace(/ 0x0:/, ' 0:'), `${invalid}0: must be specified for an update`);
+    assert.equal(message(rejected).replace(/ 0x0:/, ' 0:'), `${invalid}0: must be specified for an update`);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     await http.send('POST', path, configMap('one'));
@@ -111,10 +111,10 @@ export function objectCases(holder: Holder): void {
     const created = await http.send('POST', WIDGETS, widget(name));
     const uid = String(at(created.body, 'metadata', 'uid'));
     const wrong = { preconditions: { uid: '00000000-0000-0000-0000-000000000000' } };
-    const refused = await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', ...wrong });
-    assert.equal(refused.status, 409);
+    const rejected = await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', ...wrong });
+    assert.equal(rejected.status, 409);
     assert.equal(
-      message(refused),
+      message(rejected),
       `Operation cannot be fulfilled on Widget.lab.example.com "${name}": the UID in the precondition (00000000-0000-0000-0000-000000000000) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
     );
     const stale = await http.send('DELETE', `${WIDGETS}/${name}`, {
@@ -189,11 +189,11 @@ export function objectCases(holder: Holder): void {
     assert.equal(at(patched.body, 'metadata', 'creationTimestamp'), at(created.body, 'metadata', 'creationTimestamp'));
     assert.equal(at(patched.body, 'metadata', 'generation'), 1);
     for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
-      const refused = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {
+      const rejected = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {
         metadata: { [field]: field === 'deletionTimestamp' ? '2001-01-01T00:00:00Z' : 5 },
       });
-      assert.equal(refused.status, 422);
-      assert.match(message(refused), new RegExp(`metadata\\.${field}: Invalid value: .*: field is immutable`));
+      assert.equal(rejected.status, 422);
+      assert.match(message(rejected), new RegExp(`metadata\\.${field}: Invalid value: .*: field is immutable`));
     }
   });
 
@@ -259,19 +259,19 @@ export function objectCases(holder: Holder): void {
   test("an object has one controller, and the error of a label's or finalizer's name gives the rule", async () => {
     const { http } = conformance(holder);
     const owner = (name: string): Fields => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name, controller: true });
-    const refused = async (metadata: Fields): Promise<string> => {
+    const rejected = async (metadata: Fields): Promise<string> => {
       const reply = await http.send('POST', WIDGETS, widget(fresh('named'), {}, metadata));
       assert.equal(reply.status, 422, reply.text);
       return message(reply);
     };
     assert.match(
-      await refused({ ownerReferences: [owner('one'), owner('two')] }),
+      await rejected({ ownerReferences: [owner('one'), owner('two')] }),
       /Only one reference can have Controller set to true\. Found "true" in references for (?:ConfigMap\/)?one and (?:ConfigMap\/)?two/,
     );
-    assert.match(await refused({ labels: { 'a/b/c': 'x' } }), /a qualified name must consist of .* with an optional DNS subdomain prefix/);
-    assert.match(await refused({ labels: { '/b': 'x' } }), /prefix part must be non-empty/);
-    assert.match(await refused({ labels: { ['b'.repeat(64)]: 'x' } }), /name part must be no more than 63 characters/);
-    assert.match(await refused({ finalizers: [''] }), /name part must be non-empty/);
+    assert.match(await rejected({ labels: { 'a/b/c': 'x' } }), /a qualified name must consist of .* with an optional DNS subdomain prefix/);
+    assert.match(await rejected({ labels: { '/b': 'x' } }), /prefix part must be non-empty/);
+    assert.match(await rejected({ labels: { ['b'.repeat(64)]: 'x' } }), /name part must be no more than 63 characters/);
+    assert.match(await rejected({ finalizers: [''] }), /name part must be non-empty/);
   });
 
   test('the name in the body must be that of the URL, also if there is no such object', async () => {

@@ -192,10 +192,10 @@ export function patchCases(holder: Holder): void {
     const moved = await http.patch(`/api/v1/namespaces/${namespace}/configmaps/c`, 'merge-patch', { metadata: { name: 'd' } });
     assert.equal(moved.status >= 400, true);
     await http.send('POST', `/api/v1/namespaces/${namespace}/pods`, pod('p'));
-    const refused = await http.patch(`/api/v1/namespaces/${namespace}/pods/p`, 'merge-patch', { spec: { dnsPolicy: 'Default' } });
-    assert.equal(refused.status, 422);
+    const rejected = await http.patch(`/api/v1/namespaces/${namespace}/pods/p`, 'merge-patch', { spec: { dnsPolicy: 'Default' } });
+    assert.equal(rejected.status, 422);
     assert.match(
-      message(refused),
+      message(rejected),
       /^Pod "p" is invalid: spec: Forbidden: pod updates may not change fields other than `spec\.containers\[\*\]\.image`/,
     );
     const image = await http.patch(`/api/v1/namespaces/${namespace}/pods/p`, 'strategic-merge-patch', {

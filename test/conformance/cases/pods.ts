@@ -192,8 +192,8 @@ export function podCases(holder: Holder): void {
     await http.send('POST', path, pod('stays'));
     const eviction = { apiVersion: holder.minor < 22 ? 'policy/v1beta1' : 'policy/v1', kind: 'Eviction' };
     for (const body of [eviction, { ...eviction, metadata: { name: 'other' } }]) {
-      const refused = await http.send('POST', `${path}/stays/eviction`, body);
-      assert.deepEqual([refused.status, message(refused)], [400, 'name in URL does not match name in Eviction object']);
+      const rejected = await http.send('POST', `${path}/stays/eviction`, body);
+      assert.deepEqual([rejected.status, message(rejected)], [400, 'name in URL does not match name in Eviction object']);
     }
     assert.equal((await http.get(`${path}/stays`)).status, 200);
   });
@@ -227,14 +227,14 @@ export function podCases(holder: Holder): void {
       metadata: { name: fresh('b') },
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'g' } } },
     });
-    const refused = await http.send('POST', `${path}/guarded/eviction`, {
+    const rejected = await http.send('POST', `${path}/guarded/eviction`, {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
       metadata: { name: 'guarded' },
     });
-    assert.equal(refused.status, 429);
-    assert.equal(refused.body['reason'], 'TooManyRequests');
-    assert.match(message(refused), /Cannot evict pod as it would violate the pod's disruption budget\./);
+    assert.equal(rejected.status, 429);
+    assert.equal(rejected.body['reason'], 'TooManyRequests');
+    assert.match(message(rejected), /Cannot evict pod as it would violate the pod's disruption budget\./);
   });
 
   test('one Event, two groups', async () => {
@@ -292,12 +292,12 @@ export function podCases(holder: Holder): void {
     await http.send('POST', path, pod('waiting'));
     assert.equal(await kubectl.ok(['logs', 'waiting', '-n', namespace]), '');
     assert.equal((await http.get(`${path}/nobody/log`)).status, 404);
-    for (const [reply, said] of [
+    for (const [reply, pattern] of [
       [await http.get(`${path}/waiting/log?container=other`), 'container other is not valid for pod waiting'],
       [await http.send('POST', `${path}/waiting/exec?command=ls&stdout=1`), 'pod waiting does not have a host assigned'],
       [await http.send('POST', `${path}/waiting/attach?stdout=1`), 'pod waiting does not have a host assigned'],
     ] as const)
-      assert.deepEqual([reply.status, message(reply)], [400, said]);
+      assert.deepEqual([reply.status, message(reply)], [400, pattern]);
   });
 
   test('leases keep their micro time', async () => {

@@ -12,15 +12,15 @@ const asking = (name: string, resources: Fields): Fields => {
 };
 
 export function quotaCases(holder: Holder): void {
-  const send = async (namespace: string, plural: string, body: Fields): Promise<{ status: number; said: string; body: Fields }> => {
+  const send = async (namespace: string, plural: string, body: Fields): Promise<{ status: number; text: string; body: Fields }> => {
     const reply = await conformance(holder).http.send('POST', `/api/v1/namespaces/${namespace}/${plural}`, body);
-    return { status: reply.status, said: message(reply), body: reply.body };
+    return { status: reply.status, text: message(reply), body: reply.body };
   };
   /** Waits until the API server applies a quota and the usage by other requests: it observes both by watches, a moment later. */
   const untilTold = async (namespace: string, plural: string, body: Fields, isTaken = false): Promise<boolean> =>
     until("the server's admission knows the quota", async () => {
-      const { status, said } = await send(namespace, `${plural}?dryRun=All`, body);
-      return isTaken ? status === 201 : status === 403 && said.includes('exceeded quota');
+      const { status, text } = await send(namespace, `${plural}?dryRun=All`, body);
+      return isTaken ? status === 201 : status === 403 && text.includes('exceeded quota');
     });
   const used = async (namespace: string): Promise<unknown> =>
     at((await conformance(holder).http.get(`/api/v1/namespaces/${namespace}/resourcequotas/q`)).body, 'status', 'used');
@@ -34,14 +34,14 @@ export function quotaCases(holder: Holder): void {
     let silent = await send(namespace, 'pods?dryRun=All', pod('silent'));
     await until('the quota is asked', async () => {
       silent = await send(namespace, 'pods?dryRun=All', pod('silent'));
-      return silent.status === 403 && !/status unknown/.test(silent.said);
+      return silent.status === 403 && !/status unknown/.test(silent.text);
     });
-    assert.match(silent.said, /^pods "silent" is forbidden: failed quota: q: must specify requests\.cpu/);
+    assert.match(silent.text, /^pods "silent" is forbidden: failed quota: q: must specify requests\.cpu/);
     assert.equal((await send(namespace, 'pods', asking('one', { requests: { cpu: '700m' } }))).status, 201);
     await until('the pod is counted', async () => at(await used(namespace), 'requests.cpu') === '700m');
     const much = await send(namespace, 'pods', asking('two', { requests: { cpu: '0.5' } }));
     assert.deepEqual(
-      [much.status, much.said],
+      [much.status, much.text],
       [403, 'pods "two" is forbidden: exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=700m, limited: requests.cpu=1'],
     );
     const invalid = await send(namespace, 'pods', asking('Two', { requests: { cpu: '9' } }));
@@ -49,7 +49,7 @@ export function quotaCases(holder: Holder): void {
     assert.equal((await send(namespace, 'pods', asking('two', { requests: { cpu: '300m' } }))).status, 201);
     const third = await send(namespace, 'pods', asking('three', { requests: { cpu: '1m' } }));
     assert.match(
-      third.said,
+      third.text,
       /exceeded quota: q, requested: pods=1,requests\.cpu=1m, used: pods=2,requests\.cpu=1, limited: pods=2,requests\.cpu=1$/,
     );
     const port = await send(namespace, 'services', {
@@ -59,7 +59,7 @@ export function quotaCases(holder: Holder): void {
       spec: { type: 'NodePort', ports: [{ port: 80 }] },
     });
     assert.match(
-      port.said,
+      port.text,
       /exceeded quota: q, requested: services\.nodeports=1, used: services\.nodeports=0, limited: services\.nodeports=0$/,
     );
     assert.equal(
@@ -135,7 +135,7 @@ export function quotaCases(holder: Holder): void {
     });
     await untilTold(namespace, 'persistentvolumeclaims', asks('25Gi'));
     const claim = await send(namespace, 'persistentvolumeclaims', asks('2Gi'));
-    assert.equal(claim.status, 201, claim.said);
+    assert.equal(claim.status, 201, claim.text);
     const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims/c`;
     await until('the claim is counted', async () => at(await used(namespace), 'requests.storage') === '2Gi');
     const volume = await http.send('POST', '/api/v1/persistentvolumes', {
@@ -195,7 +195,7 @@ export function quotaCases(holder: Holder): void {
         ],
       },
     });
-    assert.equal(range.status, 201, range.said);
+    assert.equal(range.status, 201, range.text);
     assert.deepEqual(at(range.body, 'spec', 'limits', 0, 'defaultRequest'), { cpu: '200m', memory: '1Gi' });
     // The API server observes a new limit range by a watch.
     await until('the range counts', async () => {
@@ -203,7 +203,7 @@ export function quotaCases(holder: Holder): void {
       return at(body, 'spec', 'containers', 0, 'resources', 'limits') !== undefined;
     });
     const plain = await send(namespace, 'pods', pod('plain'));
-    assert.equal(plain.status, 201, plain.said);
+    assert.equal(plain.status, 201, plain.text);
     assert.deepEqual(at(plain.body, 'spec', 'containers', 0, 'resources'), {
       limits: { cpu: '200m', memory: '1Gi' },
       requests: { cpu: '200m', memory: '1Gi' },
@@ -225,7 +225,7 @@ export function quotaCases(holder: Holder): void {
       'maximum memory usage per Container is 1Gi, but limit is 2Gi',
       'maximum memory usage per Pod is 1Gi, but limit is 2',
     ])
-      assert.ok(greedy.said.includes(problem), `${problem}: ${greedy.said}`);
+      assert.ok(greedy.text.includes(problem), `${problem}: ${greedy.text}`);
   });
 
   test('a limit in a template does not become its request: the pod gets that default', async () => {

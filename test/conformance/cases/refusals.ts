@@ -14,27 +14,27 @@ interface Refusal {
   readonly kind: string;
   readonly clusterWide?: boolean;
   readonly body: Fields;
-  readonly told: readonly string[];
+  readonly expected: readonly string[];
 }
 
 const container = { name: 'c', image: 'i' };
-const inPod = (spec: Fields, ...told: string[]): Refusal => ({
+const inPod = (spec: Fields, ...expected: string[]): Refusal => ({
   plural: 'pods',
   kind: 'Pod',
   body: { spec: { containers: [container], ...spec } },
-  told,
+  expected,
 });
-const inContainer = (more: Fields, ...told: string[]): Refusal =>
-  inPod({ containers: [{ ...container, ...more }] }, ...told.map((field) => `spec.containers[0].${field}`));
-const inService = (spec: Fields, ...told: string[]): Refusal => ({ plural: 'services', kind: 'Service', body: { spec }, told });
-const inPolicy = (spec: Fields, ...told: string[]): Refusal => ({
+const inContainer = (more: Fields, ...expected: string[]): Refusal =>
+  inPod({ containers: [{ ...container, ...more }] }, ...expected.map((field) => `spec.containers[0].${field}`));
+const inService = (spec: Fields, ...expected: string[]): Refusal => ({ plural: 'services', kind: 'Service', body: { spec }, expected });
+const inPolicy = (spec: Fields, ...expected: string[]): Refusal => ({
   version: 'networking.k8s.io/v1',
   plural: 'networkpolicies',
   kind: 'NetworkPolicy',
   body: { spec: { podSelector: {}, ...spec } },
-  told,
+  expected,
 });
-const inWorkload = (kind: string, spec: Fields, pod: Fields, ...told: string[]): Refusal => ({
+const inWorkload = (kind: string, spec: Fields, pod: Fields, ...expected: string[]): Refusal => ({
   version: 'apps/v1',
   plural: `${kind.toLowerCase()}s`,
   kind,
@@ -45,28 +45,28 @@ const inWorkload = (kind: string, spec: Fields, pod: Fields, ...told: string[]):
       ...spec,
     },
   },
-  told,
+  expected,
 });
-const inIngress = (rule: Fields, ...told: string[]): Refusal => ({
+const inIngress = (rule: Fields, ...expected: string[]): Refusal => ({
   version: 'networking.k8s.io/v1',
   plural: 'ingresses',
   kind: 'Ingress',
   body: { spec: { rules: [rule] } },
-  told,
+  expected,
 });
-const secret = (type: string, data: Fields, ...told: string[]): Refusal => ({
+const secret = (type: string, data: Fields, ...expected: string[]): Refusal => ({
   plural: 'secrets',
   kind: 'Secret',
   body: { type, data },
-  told,
+  expected,
 });
-const role = (kind: string, rule: Fields, ...told: string[]): Refusal => ({
+const role = (kind: string, rule: Fields, ...expected: string[]): Refusal => ({
   version: 'rbac.authorization.k8s.io/v1',
   plural: `${kind.toLowerCase()}s`,
   kind,
   clusterWide: kind === 'ClusterRole',
   body: { rules: [{ verbs: ['get'], ...rule }] },
-  told,
+  expected,
 });
 
 const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
@@ -319,14 +319,14 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       plural: 'persistentvolumeclaims',
       kind: 'PersistentVolumeClaim',
       body: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '0' } } } },
-      told: ['spec.resources[storage] Invalid'],
+      expected: ['spec.resources[storage] Invalid'],
     },
     {
       plural: 'persistentvolumes',
       kind: 'PersistentVolume',
       clusterWide: true,
       body: { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '-1' }, hostPath: { path: '/none' } } },
-      told: ['spec.capacity[storage] Invalid'],
+      expected: ['spec.capacity[storage] Invalid'],
     },
   ],
   'addresses of Endpoints': [
@@ -334,7 +334,7 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       plural: 'endpoints',
       kind: 'Endpoints',
       body: { subsets: [{ addresses: [{ ip: '127.0.0.1' }, { ip: '10.1.1.1', hostname: 'A_B' }], ports: [{ port: 0 }] }, {}] },
-      told: [
+      expected: [
         'subsets[0].addresses[0].ip Invalid',
         'subsets[0].addresses[1].hostname Invalid',
         'subsets[0].ports[0].port Invalid',
@@ -349,7 +349,7 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       plural: 'configmaps',
       kind: 'ConfigMap',
       body: { data: { a: '1' }, binaryData: { a: 'aGk=' } },
-      told: ['data[a] Invalid'],
+      expected: ['data[a] Invalid'],
     },
   ],
   'taints and networks of a node': [
@@ -366,9 +366,9 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
           ],
         },
       },
-      told: ['metadata.taints[0].effect NotSupported', 'metadata.taints[2] Duplicate'],
+      expected: ['metadata.taints[0].effect NotSupported', 'metadata.taints[2] Duplicate'],
     },
-    { plural: 'nodes', kind: 'Node', clusterWide: true, body: { spec: { podCIDR: 'x' } }, told: ['spec.podCIDRs[0] Invalid'] },
+    { plural: 'nodes', kind: 'Node', clusterWide: true, body: { spec: { podCIDR: 'x' } }, expected: ['spec.podCIDRs[0] Invalid'] },
   ],
   'rules and subjects of roles': [
     role('Role', { verbs: [], resources: ['pods'] }, 'rules[0].apiGroups Required', 'rules[0].verbs Required'),
@@ -379,7 +379,12 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       plural: 'rolebindings',
       kind: 'RoleBinding',
       body: { roleRef: { apiGroup: 'x', kind: 'Y', name: 'z' }, subjects: [{ kind: 'Q', name: 'a' }, { kind: 'User' }] },
-      told: ['roleRef.apiGroup NotSupported', 'roleRef.kind NotSupported', 'subjects[0].kind NotSupported', 'subjects[1].name Required'],
+      expected: [
+        'roleRef.apiGroup NotSupported',
+        'roleRef.kind NotSupported',
+        'subjects[0].kind NotSupported',
+        'subjects[1].name Required',
+      ],
     },
   ],
   'leases, priorities, Events, quotas and limits': [
@@ -388,7 +393,7 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       plural: 'leases',
       kind: 'Lease',
       body: { spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } },
-      told: ['spec.leaseDurationSeconds Invalid', 'spec.leaseTransitions Invalid'],
+      expected: ['spec.leaseDurationSeconds Invalid', 'spec.leaseTransitions Invalid'],
     },
     {
       version: 'scheduling.k8s.io/v1',
@@ -396,20 +401,20 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       kind: 'PriorityClass',
       clusterWide: true,
       body: { value: 2_000_000_000 },
-      told: ['value Forbidden'],
+      expected: ['value Forbidden'],
     },
     {
       plural: 'events',
       kind: 'Event',
       body: { involvedObject: { kind: 'Pod', name: 'x', namespace: 'other' }, reason: 'A' },
-      told: ['involvedObject.namespace Invalid'],
+      expected: ['involvedObject.namespace Invalid'],
     },
-    { plural: 'resourcequotas', kind: 'ResourceQuota', body: { spec: { hard: { pods: '-1' } } }, told: ['spec.hard[pods] Invalid'] },
+    { plural: 'resourcequotas', kind: 'ResourceQuota', body: { spec: { hard: { pods: '-1' } } }, expected: ['spec.hard[pods] Invalid'] },
     {
       plural: 'limitranges',
       kind: 'LimitRange',
       body: { spec: { limits: [{ type: 'Container', default: { cpu: '3' }, defaultRequest: { cpu: '1' }, max: { cpu: '2' } }] } },
-      told: ['spec.limits[0].default[cpu] Invalid'],
+      expected: ['spec.limits[0].default[cpu] Invalid'],
     },
   ],
 };
@@ -420,15 +425,15 @@ export function refusalCases(holder: Holder): void {
     test(subject, async () => {
       const { http } = conformance(holder);
       const namespace = await newNamespace(holder);
-      for (const { version = 'v1', plural, kind, clusterWide = false, body, told } of refusals) {
+      for (const { version = 'v1', plural, kind, clusterWide = false, body, expected } of refusals) {
         const root = version === 'v1' ? '/api/v1' : `/apis/${version}`;
         const path = clusterWide ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`;
         const reply = await http.send('POST', path, { apiVersion: version, kind, metadata: { name: fresh('r') }, ...body });
         assert.equal(reply.status, 422, `${JSON.stringify(body)}: ${reply.text}`);
         const causes = at(reply.body, 'details', 'causes') as readonly { field: string; reason: string }[];
         const fields = causes.map(({ field, reason }) => `${field} ${reason.replace('FieldValue', '')}`);
-        const meant = fields.map((field) => told.find((words) => words.split(' or ').includes(field)) ?? field);
-        assert.deepEqual([...new Set(meant)].toSorted(), [...told].toSorted(), JSON.stringify(body));
+        const meant = fields.map((field) => expected.find((words) => words.split(' or ').includes(field)) ?? field);
+        assert.deepEqual([...new Set(meant)].toSorted(), [...expected].toSorted(), JSON.stringify(body));
       }
     });
   }

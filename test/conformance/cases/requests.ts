@@ -12,19 +12,19 @@ export function requestCases(holder: Holder): void {
     const name = fresh('options');
     assert.equal((await http.send('POST', maps, configMap(name))).status, 201);
     const long = 'x'.repeat(129);
-    const refused: readonly (readonly [method: string, path: string, kind: string, said: RegExp])[] = [
+    const rejected: readonly (readonly [method: string, path: string, kind: string, pattern: RegExp])[] = [
       ['POST', `${maps}?fieldManager=${long}`, 'CreateOptions', /fieldManager: Too long: .* 128 bytes$/],
       ['PUT', `${maps}/${name}?fieldManager=${long}`, 'UpdateOptions', /fieldManager: Too long: .* 128 bytes$/],
       ['PATCH', `${maps}/${name}?fieldManager=a%07`, 'PatchOptions', /invalid character U\+0007 \(at position 1\)$/],
       ['PATCH', `${maps}/${name}?force=true`, 'PatchOptions', /force: Forbidden: may not be specified for non-apply patch$/],
       ['POST', `${maps}?dryRun=Some`, 'CreateOptions', /dryRun: Unsupported value: .*"Some"/],
     ];
-    for (const [method, path, kind, said] of refused) {
+    for (const [method, path, kind, pattern] of rejected) {
       const type = method === 'PATCH' ? { 'Content-Type': 'application/merge-patch+json' } : {};
       const reply = await http.send(method, path, configMap(method === 'POST' ? fresh('options') : name), type);
       assert.equal(reply.status, 422, `${method} ${path}: ${reply.text}`);
       assert.match(message(reply), new RegExp(`^${kind}\\.meta\\.k8s\\.io "" is invalid: `));
-      assert.match(message(reply), said);
+      assert.match(message(reply), pattern);
     }
     const grace = await http.send('DELETE', `${maps}/${name}?gracePeriodSeconds=abc`);
     assert.deepEqual([grace.status, message(grace)], [400, 'strconv.ParseInt: parsing "abc": invalid syntax']);
@@ -100,9 +100,9 @@ export function requestCases(holder: Holder): void {
     const [kept, other] = [fresh('deep'), fresh('deep')];
     assert.equal((await http.send('POST', WIDGETS, deep(kept, 900), json)).status, 201);
     for (const levels of [10_001, 400_000]) {
-      const refused = await http.send('POST', WIDGETS, deep(other, levels), json);
-      assert.equal(refused.status, 400);
-      assert.match(message(refused), /json parse error: .*exceeded max depth/);
+      const rejected = await http.send('POST', WIDGETS, deep(other, levels), json);
+      assert.equal(rejected.status, 400);
+      assert.match(message(rejected), /json parse error: .*exceeded max depth/);
     }
     const patch = `{"spec":{"extra":{"b":${'['.repeat(10_001)}${']'.repeat(10_001)}}}}`;
     const patched = await http.send('PATCH', `${WIDGETS}/${kept}`, patch, { 'Content-Type': 'application/merge-patch+json' });

@@ -64,7 +64,7 @@ export function scaleCases(holder: Holder): void {
     http().send('PUT', `${item.path}/scale${query}`, scaleOf(item, fields, metadata));
   /** The generation changes with the spec only, not with the annotations and status of a controller. */
   const generation = async ({ path }: Scaled): Promise<unknown> => at((await http().get(path)).body, 'metadata', 'generation');
-  const judged = (reply: RawReply): readonly [number, string] => [reply.status, message(reply)];
+  const statusAndMessage = (reply: RawReply): readonly [number, string] => [reply.status, message(reply)];
 
   test('a Scale has the selector in the form of a query', async () => {
     for (const kind of KINDS) {
@@ -88,28 +88,28 @@ export function scaleCases(holder: Holder): void {
     for (const kind of KINDS) {
       const item = await workload(kind);
       const nobody = { ...item, path: item.path.replace(/web$/, 'nobody'), name: 'nobody' };
-      assert.deepEqual(judged(await http().get(`${nobody.path}/scale`)), [
+      assert.deepEqual(statusAndMessage(await http().get(`${nobody.path}/scale`)), [
         404,
         `${holder.minor > 20 ? nobody.qualified : unread[kind[2]]} "nobody" not found`,
       ]);
       const missing = [404, `${item.qualified} "nobody" not found`];
-      assert.deepEqual(judged(await put(nobody, { spec: { replicas: 1 } })), missing);
-      assert.deepEqual(judged(await http().patch(`${nobody.path}/scale`, 'merge-patch', { spec: { replicas: 1 } })), missing);
+      assert.deepEqual(statusAndMessage(await put(nobody, { spec: { replicas: 1 } })), missing);
+      assert.deepEqual(statusAndMessage(await http().patch(`${nobody.path}/scale`, 'merge-patch', { spec: { replicas: 1 } })), missing);
     }
-    assert.deepEqual(judged(await http().get(`${WIDGETS}/nobody/scale`)), [404, 'widgets.lab.example.com "nobody" not found']);
+    assert.deepEqual(statusAndMessage(await http().get(`${WIDGETS}/nobody/scale`)), [404, 'widgets.lab.example.com "nobody" not found']);
     const patched = await http().patch(`${WIDGETS}/nobody/scale`, 'merge-patch', { spec: { replicas: 1 } });
-    assert.deepEqual(judged(patched), [404, 'widgets.lab.example.com "nobody" not found']);
+    assert.deepEqual(statusAndMessage(patched), [404, 'widgets.lab.example.com "nobody" not found']);
   });
 
   test('the server rejects a Scale of another name, namespace or kind', async () => {
     for (const item of [await workload(KINDS[0]), await customObject({ replicas: 1 })]) {
       const before = await generation(item);
       const spec = { replicas: 3 };
-      assert.deepEqual(judged(await put(item, { spec }, { name: 'other' })), [
+      assert.deepEqual(statusAndMessage(await put(item, { spec }, { name: 'other' })), [
         400,
         `the name of the object (other) does not match the name on the URL (${item.name})`,
       ]);
-      assert.deepEqual(judged(await put(item, { spec }, { name: '' })), [
+      assert.deepEqual(statusAndMessage(await put(item, { spec }, { name: '' })), [
         400,
         `the name of the object (${item.name} based on URL) was undeterminable: name must be provided`,
       ]);
@@ -121,7 +121,10 @@ export function scaleCases(holder: Holder): void {
       const another = await put(item, { kind: 'Deployment', apiVersion: 'apps/v1', spec });
       assert.equal(another.status, 400, another.text);
       const renamed = await http().patch(`${item.path}/scale`, 'merge-patch', { metadata: { name: 'other' }, spec });
-      assert.deepEqual(judged(renamed), [400, `the name of the object (other) does not match the name on the URL (${item.name})`]);
+      assert.deepEqual(statusAndMessage(renamed), [
+        400,
+        `the name of the object (other) does not match the name on the URL (${item.name})`,
+      ]);
       assert.equal(await generation(item), before);
     }
   });
@@ -132,10 +135,10 @@ export function scaleCases(holder: Holder): void {
     const negative = '"web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0';
     for (const kind of KINDS) {
       const item = await workload(kind);
-      assert.deepEqual(judged(await put(item, { spec: { replicas: -1 } })), [422, `Scale.autoscaling ${negative}`], kind[2]);
+      assert.deepEqual(statusAndMessage(await put(item, { spec: { replicas: -1 } })), [422, `Scale.autoscaling ${negative}`], kind[2]);
     }
     const below = `Widget.lab.example.com "${custom.name}" is invalid: .spec.replicas: Invalid value: -1: should be a non-negative integer`;
-    assert.deepEqual(judged(await put(custom, { spec: { replicas: -1 } })), [422, below]);
+    assert.deepEqual(statusAndMessage(await put(custom, { spec: { replicas: -1 } })), [422, below]);
     for (const item of [web, custom]) {
       for (const replicas of ['3', 1.5, true, [], 2 ** 31]) {
         const typed = await put(item, { spec: { replicas } });
@@ -158,18 +161,18 @@ export function scaleCases(holder: Holder): void {
 
   test('a custom object that can be scaled never has replicas that no Scale has', async () => {
     const name = fresh('scaled');
-    const refused = async (fields: Fields): Promise<string> => {
+    const rejected = async (fields: Fields): Promise<string> => {
       const reply = await http().send('POST', WIDGETS, widget(name, fields));
       assert.equal(reply.status, 422, reply.text);
       return message(reply).replace(`Widget.lab.example.com "${name}" is invalid: `, '');
     };
-    assert.equal(await refused({ replicas: -1 }), '.spec.replicas: Invalid value: -1: should be a non-negative integer');
+    assert.equal(await rejected({ replicas: -1 }), '.spec.replicas: Invalid value: -1: should be a non-negative integer');
     assert.equal(
-      await refused({ replicas: 2 ** 31 }),
+      await rejected({ replicas: 2 ** 31 }),
       '.spec.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647',
     );
     assert.match(
-      await refused({ replicas: 'x' }),
+      await rejected({ replicas: 'x' }),
       /\.spec\.replicas: Invalid value: 0: \.spec\.replicas accessor error: x is of the type string, expected int64/,
     );
     const item = await customObject({});
@@ -190,12 +193,12 @@ export function scaleCases(holder: Holder): void {
       assert.match(message(strange), /Precondition failed: UID in precondition: 0{8}-[0-]+, UID in object meta: /);
       const stale = await http().send('PUT', `${item.path}/scale`, { ...scale.body, spec: { replicas: 2 } });
       const modified = `Operation cannot be fulfilled on ${item.qualified} "web": the object has been modified; please apply your changes to the latest version and try again`;
-      assert.deepEqual(judged(stale), [409, modified]);
+      assert.deepEqual(statusAndMessage(stale), [409, modified]);
       const patched = await http().patch(`${item.path}/scale`, 'merge-patch', {
         metadata: { resourceVersion: version(scale) },
         spec: { replicas: 2 },
       });
-      assert.deepEqual(judged(patched), [409, modified]);
+      assert.deepEqual(statusAndMessage(patched), [409, modified]);
       const patchedStrange = await http().patch(`${item.path}/scale`, 'merge-patch', {
         metadata: { uid: STRANGER },
         spec: { replicas: 2 },
@@ -290,8 +293,11 @@ export function scaleCases(holder: Holder): void {
     // A real API server serves a kind a moment after its definition is established.
     await until('it takes objects', async () => (await http().send('POST', collection, body)).status === 201);
     const path = `${collection}/${name}/scale`;
-    assert.deepEqual(judged(await http().get(path)), [500, 'Internal error occurred: the spec replicas field ".spec.size" does not exist']);
-    assert.deepEqual(judged(await http().patch(path, 'merge-patch', { metadata: { labels: { a: 'b' } } })), [
+    assert.deepEqual(statusAndMessage(await http().get(path)), [
+      500,
+      'Internal error occurred: the spec replicas field ".spec.size" does not exist',
+    ]);
+    assert.deepEqual(statusAndMessage(await http().patch(path, 'merge-patch', { metadata: { labels: { a: 'b' } } })), [
       400,
       'the spec replicas field ".spec.size" cannot be empty',
     ]);
@@ -315,7 +321,7 @@ export function scaleCases(holder: Holder): void {
   since(holder, 25, 'fields that a Scale does not have', async () => {
     const item = await workload(KINDS[0]);
     const strict = await put(item, { spec: { replicas: 1, size: 2 } }, {}, '?fieldValidation=Strict');
-    assert.deepEqual(judged(strict), [
+    assert.deepEqual(statusAndMessage(strict), [
       400,
       'Scale in version "v1" cannot be handled as a Scale: strict decoding error: unknown field "spec.size"',
     ]);
@@ -331,9 +337,9 @@ export function scaleCases(holder: Holder): void {
     const web = await workload(KINDS[0]);
     const custom = await customObject({ replicas: 0 });
     const args = ['scale', 'deployment', 'web', '-n', web.namespace];
-    const refused = async (...more: string[]): Promise<string> => kubectl.fails([...args, ...more]);
-    assert.match(await refused('--replicas=2', '--current-replicas=5'), /Expected replicas to be 5, was 0/);
-    assert.match(await refused('--replicas=2', '--resource-version=1'), /Expected resource version to be 1, was \d+/);
+    const rejected = async (...more: string[]): Promise<string> => kubectl.fails([...args, ...more]);
+    assert.match(await rejected('--replicas=2', '--current-replicas=5'), /Expected replicas to be 5, was 0/);
+    assert.match(await rejected('--replicas=2', '--resource-version=1'), /Expected resource version to be 1, was \d+/);
     // The controller of the Deployment may write its status between the read and the command.
     await until('it is scaled from the version that it has', async () => {
       const current = version(await http().get(web.path));

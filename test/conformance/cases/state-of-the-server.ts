@@ -95,15 +95,15 @@ export function serverStateCases(holder: Holder): void {
       spec: { group, version: 'v1', ...spec },
     });
     const priorities = { groupPriorityMinimum: 100, versionPriority: 100 };
-    const refused: readonly (readonly [item: Fields, said: RegExp])[] = [
+    const rejected: readonly (readonly [item: Fields, pattern: RegExp])[] = [
       [service('x', priorities), /metadata\.name: Invalid value: "x": must be `spec\.version\+"\."\+spec\.group`: "v1\./],
       [service(`v1.${group}`, {}), /groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000, spec\.versionPriority: /],
       [service(`v1.${group}`, { ...priorities, service: { name: 'x' } }), /spec\.service\.namespace: Required value$/],
     ];
-    for (const [item, said] of refused) {
+    for (const [item, pattern] of rejected) {
       const reply = await http.send('POST', SERVICES, item);
       assert.equal(reply.status, 422, reply.text);
-      assert.match(message(reply), said);
+      assert.match(message(reply), pattern);
     }
     const named = { insecureSkipTLSVerify: true, service: { namespace: 'kube-system', name: 'nobody' } };
     const made = await http.send('POST', SERVICES, service(`v1.${group}`, { ...priorities, ...named }));

@@ -183,9 +183,9 @@ export function webhookCases(holder: Holder): void {
       { failurePolicy: 'Fail' },
       () => 'https://127.0.0.1:1/validate',
     );
-    const refused = await http.send('POST', closed.path, configMap('m'));
-    assert.equal(refused.status, 500);
-    assert.match(message(refused), /connection refused/);
+    const rejected = await http.send('POST', closed.path, configMap('m'));
+    assert.equal(rejected.status, 500);
+    assert.match(message(rejected), /connection refused/);
   });
 
   test('a review says whether it is a dry run', async () => {
@@ -235,9 +235,9 @@ export function webhookCases(holder: Holder): void {
       namespaceSelector: { matchLabels: { hooked: 'by-namespace-only' } },
       objectSelector: { matchLabels: { mark } },
     });
-    const refused = await http.send('POST', WIDGETS, widget(fresh('w'), {}, { labels: { mark } }));
-    assert.equal(refused.status, 400, refused.text);
-    assert.match(message(refused), new RegExp(`"${name}\\.example\\.com" denied`));
+    const rejected = await http.send('POST', WIDGETS, widget(fresh('w'), {}, { labels: { mark } }));
+    assert.equal(rejected.status, 400, rejected.text);
+    assert.match(message(rejected), new RegExp(`"${name}\\.example\\.com" denied`));
     assert.equal(at(hook.reviews[0]?.request, 'namespace'), undefined);
     assert.equal(at(hook.reviews[0]?.request, 'kind', 'group'), 'lab.example.com');
   });

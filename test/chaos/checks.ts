@@ -10,7 +10,7 @@ import { exists, nameOf } from './player.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
 /** After the bursts: each pod has its network, or a condition says why not. */
-export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
+export async function checkConverged(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
   // A pod that gets its node only now would be new to the fresh controller that must plan nothing.
   await cluster.eventually('each pod has a node', async () => {
     const printed = await cluster.kubectl(['get', 'pods', '-A', '-o', 'json']);
@@ -20,7 +20,7 @@ export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapsh
   await cluster.converged();
   await cluster.endsWell(foreign);
   for (const namespace of NAMESPACES)
-    await cluster.eventually(`each pod of ${namespace} has an address, or says why not`, async () => {
+    await cluster.eventually(`each pod of ${namespace} has an address, or a condition reports why not`, async () => {
       const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-o', 'json']);
       for (const pod of (JSON.parse(printed) as { readonly items: readonly PrintedObject[] }).items) {
         if (pod.metadata.deletionTimestamp !== undefined || pod.spec['nodeName'] === undefined) continue;
@@ -28,7 +28,7 @@ export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapsh
         const condition = pod.status?.conditions?.find(({ type }) => type === 'kiln.io/NetworkBound');
         assert.ok(
           bound || condition?.status === 'False',
-          `pod ${namespace}/${pod.metadata.name} has no address and nothing says why: ${JSON.stringify(pod.status?.conditions)}`,
+          `pod ${namespace}/${pod.metadata.name} has no address, and no condition reports why: ${JSON.stringify(pod.status?.conditions)}`,
         );
       }
       return true;
@@ -36,7 +36,11 @@ export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapsh
 }
 
 /** Deletes everything in the order of the history. Nothing may be left, and no finalizer is removed by hand. */
-export async function judgeEnd(cluster: ScenarioCluster, foreign: ForeignSnapshot, { ending, endsUnattended }: History): Promise<void> {
+export async function checkDeletion(
+  cluster: ScenarioCluster,
+  foreign: ForeignSnapshot,
+  { ending, endsUnattended }: History,
+): Promise<void> {
   if (endsUnattended) await cluster.controller.kill9();
   for (const target of ending)
     // A request to an API server that does not answer in time may not have arrived, so it is repeated.

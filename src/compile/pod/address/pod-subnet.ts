@@ -160,7 +160,10 @@ function declaredSubnets(world: World, nic: PodInterface): RequestedSubnets {
   return { kind: 'open', subnets, pools };
 }
 
-/** The pools of a namespace also limit a requested Subnet that has some of them. They do not limit attached networks. */
+/**
+ * The pools of a namespace also limit a requested Subnet that has some of them. An interface in an attached network gets them only
+ * by naming them; the boundary for other namespaces holds there too.
+ */
 function boundPools(world: World, nic: PodInterface, subnet: string): readonly string[] {
   if (nic.selection !== undefined) return [];
   return world.ask(namespaceBinding, nic.pod.namespace).pools.filter((pool) => world.ask(ipPoolSubnet, pool) === subnet);

@@ -70,6 +70,20 @@ const REQUESTS: Readonly<Record<string, PodInput>> = {
   },
 };
 
+test('an attached interface gets an address of the IPPool of its namespace only by naming it; its own interface gets one without', () => {
+  const scene = sharedSubnets('open');
+  const named = 'net.default.ovn.kubernetes.io/ip_pool';
+  scene.pod('unnamed', { namespace: 'red', annotations: { [NETWORKS]: 'default/net' } });
+  scene.pod('named', { namespace: 'red', annotations: { [NETWORKS]: 'default/net', [named]: 'red-net' } });
+  scene.pod('other', { annotations: { [NETWORKS]: 'default/net' } });
+  scene.bench.converge();
+  const addressOf = (ip: string): string => String(scene.bench.object('ips', ip)?.spec['v4IpAddress']);
+  for (const pod of ['unnamed.red', 'named.red']) assert.match(addressOf(pod), /^10\.16\.0\.5\d$/);
+  assert.match(addressOf('named.red.net.default.ovn'), /^10\.20\.0\.5\d$/);
+  // As a boundary the pool holds here too: nobody gets its addresses without naming it.
+  for (const pod of ['unnamed.red', 'other.shop']) assert.match(addressOf(`${pod}.net.default.ovn`), /^10\.20\.0\.\d$/);
+});
+
 for (const tenancy of ['open', 'namespaced'] as const) {
   for (const [request, input] of Object.entries(REQUESTS))
     test(`${tenancy}: a pod of another namespace gets no address of an IPPool by ${request}; one of its namespace does`, () => {

@@ -209,7 +209,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
       '',
       `Ready after ${seconds(tookMs)}. In another terminal:`,
       '',
-      `  export KUBECONFIG=${lab.kubeconfig} KILN_OVN_NB=${lab.ovn.nbEndpoint} PATH=${BIN}:$PATH`,
+      `  export KUBECONFIG=${lab.kubeconfig} KILN_OVN_NB=${lab.ovn.nbEndpoint} OVN_NB_DB=${lab.ovn.nbEndpoint} PATH=${BIN}:$PATH`,
       '  kubectl get vpcs,subnets,ips',
       `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
       ...(pod === undefined
@@ -220,7 +220,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
         : [
             `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # prints the plan and asks; dependents first, while kubectl delete waits for them`}`,
           ]),
-      '  ovn-nbctl --db=$KILN_OVN_NB show',
+      '  ovn-nbctl show',
       '',
       `Not implemented yet (reported on each such object): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
       `Log: ${logFile}   Stop: Ctrl-C`,

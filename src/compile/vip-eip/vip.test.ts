@@ -176,7 +176,7 @@ for (const [what, annotations, reason, message, mend] of [
     'a Vip that does not exist',
     MINE,
     'WaitingForVip',
-    /Pod shop\/a: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip that does not exist; kubectl get vip v1/,
+    /Pod shop\/a: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip that does not exist; kubectl get vips/,
     (made: PodScene) => vip(made, 'v1'),
   ],
   [

@@ -149,7 +149,7 @@ function declaredSubnets(world: World, nic: PodInterface): RequestedSubnets {
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
     const subnet = world.ask(ipPoolSubnet, pool);
-    if (subnet === '') return waiting('WaitingForIPPool', `IPPool ${pool} does not exist; ${commandText`kubectl get ippool ${pool}`}`);
+    if (subnet === '') return waiting('WaitingForIPPool', `IPPool ${pool} does not exist; kubectl get ippools`);
     return { kind: 'open', subnets: [subnet], pools: [pool] };
   }
   if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);

@@ -34,7 +34,7 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
   const subject = `Pod ${nic.pod.key}: annotation ${annotationKey.vip} "${name}"`;
   const look = commandText`kubectl get vip ${name}`;
   const vip = world.ask(vipView, name);
-  if (vip === undefined) return { reason: 'WaitingForVip', message: `${subject} names a Vip that does not exist; ${look}` };
+  if (vip === undefined) return { reason: 'WaitingForVip', message: `${subject} names a Vip that does not exist; kubectl get vips` };
   if (vip.terminating) return { reason: 'WaitingForVip', message: `${subject} names a Vip that is being deleted; ${look}` };
   if (vip.addresses === undefined) return { reason: 'WaitingForVip', message: `${subject} names a Vip that has no address yet; ${look}` };
   if (vip.type !== '')
@@ -65,7 +65,7 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
   for (const name of allowedPairsOf(pod.annotations)) {
     const subject = `Pod ${pod.key}: annotation ${annotationKey.allowedAddressPairs} names Vip "${name}"`;
     const vip = world.ask(vipView, name);
-    const look = commandText`kubectl get vip ${name}`;
+    const look = vip === undefined ? 'kubectl get vips' : commandText`kubectl get vip ${name}`;
     if (vip?.addresses === undefined)
       return {
         reason: 'WaitingForVip',

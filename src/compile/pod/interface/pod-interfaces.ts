@@ -139,7 +139,7 @@ function resolve(
   if (kind === 'ovn') {
     return (times.get(key) ?? 0) > 1 ? single : shared;
   }
-  const look = commandText`kubectl get net-attach-def -n ${namespace} ${name}`;
+  const look = commandText`kubectl get net-attach-def -n ${namespace}`;
   if (kind === undefined)
     return {
       reason: 'WaitingForNetwork',

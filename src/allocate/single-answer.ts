@@ -49,22 +49,22 @@ export class SingleAnswer {
     for (const target of this.#targets(request)) {
       const { subnet } = target;
       for (const choice of choices(request)) {
-        const given =
+        const allocated =
           nodesOnly(this.#world.settings.joinSubnet, target, request) ??
           (typeof choice === 'string'
             ? unreadableAddress(choice)
             : this.#allocate(subnet, request, ledgerRequest(target, request, choice)));
-        if (given.ok) {
+        if (allocated.ok) {
           return {
             kind: 'granted',
             claimant: request.claimant,
             subnet,
-            v4: given.v4 === undefined ? '' : formatAddress(given.v4),
-            v6: given.v6 === undefined ? '' : formatAddress(given.v6),
-            mac: given.mac ?? '',
+            v4: allocated.v4 === undefined ? '' : formatAddress(allocated.v4),
+            v6: allocated.v6 === undefined ? '' : formatAddress(allocated.v6),
+            mac: allocated.mac ?? '',
           };
         }
-        failures.push(given);
+        failures.push(allocated);
       }
     }
     return failedReservation(request, failures);
@@ -72,13 +72,13 @@ export class SingleAnswer {
 
   /** Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has. */
   #allocate(subnet: string, request: AddressRequest, exact: AllocationRequest): Allocation {
-    let given = this.#ledger.allocate(subnet, exact);
+    let allocated = this.#ledger.allocate(subnet, exact);
     let instead = exact;
-    for (let attempt = 1; attempt <= 4 && request.yields === true && !given.ok && given.code === 'AddressConflict'; attempt++) {
-      instead = without(instead, given.subject, derivedMac(request.claimant, attempt));
-      given = this.#ledger.allocate(subnet, instead);
+    for (let attempt = 1; attempt <= 4 && request.yields === true && !allocated.ok && allocated.code === 'AddressConflict'; attempt++) {
+      instead = without(instead, allocated.subject, derivedMac(request.claimant, attempt));
+      allocated = this.#ledger.allocate(subnet, instead);
     }
-    return given;
+    return allocated;
   }
 
   /** Targets of a request, in order. A Subnet in which the claimant holds an address comes first. */

@@ -11,6 +11,6 @@ const FOR_A_NAMESPACE: ReadonlySet<ResourceName> = new Set(['ips', 'vips']);
  */
 export function shareOf(resource: ResourceName, namespace: string, object: { readonly spec?: unknown } | undefined): string {
   if (namespace !== '' || !FOR_A_NAMESPACE.has(resource)) return namespace;
-  const said = (object?.spec as { readonly namespace?: unknown } | undefined)?.namespace;
-  return typeof said === 'string' ? said : '';
+  const ofSpec = (object?.spec as { readonly namespace?: unknown } | undefined)?.namespace;
+  return typeof ofSpec === 'string' ? ofSpec : '';
 }

@@ -62,8 +62,8 @@ function joinSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
   };
 }
 
-function gatewayOf(cidr: string, given: string): string {
-  if (given !== '') return given;
+function gatewayOf(cidr: string, requested: string): string {
+  if (requested !== '') return requested;
   const parsed = parseDualCidr(cidr);
   return parsed.ok
     ? formatDualAddress(

@@ -51,7 +51,7 @@ function emittedOptions(world: World): Readonly<Record<string, string>> {
   };
 }
 
-export interface KeptOption {
+export interface ForeignOption {
   readonly key: string;
   /** The value that another program set. */
   readonly value: string;
@@ -60,7 +60,7 @@ export interface KeptOption {
 }
 
 /** Options with another program's value, which is not the one that Kiln would set. */
-export function keptOptions(world: World): readonly KeptOption[] {
+export function foreignOptions(world: World): readonly ForeignOption[] {
   const options = world.rows.column(GLOBAL_ROW, 'options');
   const externalIds = world.rows.column(GLOBAL_ROW, 'external_ids');
   if (options === undefined || externalIds === undefined) return [];
@@ -70,12 +70,12 @@ export function keptOptions(world: World): readonly KeptOption[] {
   });
 }
 
-export function keptOptionText({ key, value, instead }: KeptOption): string {
+export function foreignOptionText({ key, value, instead }: ForeignOption): string {
   return `NB_Global option ${key} is ${JSON.stringify(value)}, which another program set; Kiln would set "${instead}" and leaves it as it is`;
 }
 
 /** The command that removes the option, so that Kiln sets it. */
-export function optionRemoval({ key }: KeptOption): string {
+export function optionRemoval({ key }: ForeignOption): string {
   return commandText`ovn-nbctl remove NB_Global . options ${key}`;
 }
 
@@ -83,13 +83,13 @@ function reports(world: World): readonly Output[] {
   const { defaultVpc: key } = world.settings;
   const uid = world.vpcs.get(key)?.metadata.uid;
   if (uid === undefined) return [];
-  return keptOptions(world).map((kept) => ({
+  return foreignOptions(world).map((foreign) => ({
     kind: 'report',
     resource: 'vpcs',
     key,
     uid,
     type: 'Warning',
     reason: 'GlobalOptionKept',
-    message: `${keptOptionText(kept)}; to have Kiln set it: ${optionRemoval(kept)}`,
+    message: `${foreignOptionText(foreign)}; to have Kiln set it: ${optionRemoval(foreign)}`,
   }));
 }

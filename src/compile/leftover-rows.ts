@@ -12,7 +12,7 @@ import { resourceOfKind } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
-import { adoptedRow, frozenRow } from './frozen-row.ts';
+import { adoptedRow, retainedRow } from './retained-row.ts';
 import { TRANSLATED, translatedFor } from './leftover-translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
@@ -46,7 +46,7 @@ function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObjec
   const node = world.rows.serves(id)?.node ?? '';
   if (translated === undefined && isOfPredecessor(world, id, owner)) return undefined;
   if (isReleased || (node !== '' && !world.ask(nodeExists, node))) return undefined;
-  const retained = frozenRow(world, id);
+  const retained = retainedRow(world, id);
   return retained === undefined ? undefined : { ...retained, owner: translated ?? owner, leftover: true };
 }
 

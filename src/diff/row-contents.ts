@@ -27,7 +27,8 @@ export function sealedAs({ id, sealed }: RowOutput, seal: string | undefined, co
   return seal === undefined ? undefined : sealed?.find((row) => desiredSeal(row, spec, context) === seal);
 }
 
-export function isFrozen({ columns }: RowOutput): boolean {
+/** The output retains the row as it is: it has no columns. */
+export function isRetained({ columns }: RowOutput): boolean {
   return Object.keys(columns).length === 0;
 }
 

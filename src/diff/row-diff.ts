@@ -17,7 +17,7 @@ import {
   columnsOf,
   contentsOf,
   holdable,
-  isFrozen,
+  isRetained,
   isSealed,
   parentOf,
   resolve,
@@ -49,7 +49,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const spec = tableSpec(tableOf(id));
   const mine = context.rows.best(id) ?? renamedWithoutKeys(id, desired, context);
   // A frozen row that is gone: the rules have not seen that yet.
-  if (mine === undefined) return isFrozen(desired) ? CONVERGED : insertRow(id, desired, spec, context, []);
+  if (mine === undefined) return isRetained(desired) ? CONVERGED : insertRow(id, desired, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, desired, context) && !isOursWithoutKeys(id, desired, mine, context)) {
     // The parent may have lost its ownership keys as well: once it has them again, the UUID of this row shows its owner.
     const parent = mine.ownership.family === 'unknown' ? desired.parent?.id : undefined;
@@ -64,7 +64,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
   const links = context.rows.parentsOf(mine.uuid);
   const away = parent !== undefined && !links.some(isIn);
-  if (away && !isFrozen(desired)) {
+  if (away && !isRetained(desired)) {
     const found = foreignChildConflict(mine, context);
     if (found !== undefined) return { ...found, owners: [ownerText(desired.owner)] };
     return insertRow(id, desired, spec, context, [...extra, ...removal(mine, spec, context)]);
@@ -216,7 +216,7 @@ function updateRow(
   // Of a frozen row only the seal shows the last written contents, so an edited seal is restored.
   const isToSay = !whole || slot?.rows[0]?.sealed !== undefined;
   // A frozen row keeps its seal: that of the last written contents.
-  const seal = isFrozen(desired) || !isToSay ? undefined : desiredSeal(desired, spec, context);
+  const seal = isRetained(desired) || !isToSay ? undefined : desiredSeal(desired, spec, context);
   if (whole && (seal === undefined || seal === sealIn(mine))) return CONVERGED;
   if (seal !== undefined && seal !== sealIn(mine))
     edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
@@ -339,7 +339,7 @@ export function guard(row: Observed): Edit {
 /** Columns that no rule emits, and that must be empty. None for a frozen row. */
 function columnsToEmpty(desired: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
   const found: [string, ColumnValue][] = [];
-  if (isFrozen(desired)) return found;
+  if (isRetained(desired)) return found;
   for (const column of Object.keys(spec.unlessEmitted))
     if (!(column in desired.columns) && row[column] !== undefined) found.push([column, spec.unlessEmitted[column] as ColumnValue]);
   return found;

@@ -3,7 +3,7 @@
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
-import { keptOptions, keptOptionText, optionRemoval } from '../compile/global-options.ts';
+import { foreignOptions, foreignOptionText, optionRemoval } from '../compile/global-options.ts';
 import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -208,10 +208,10 @@ function outdated(world: World): readonly Finding[] {
 function optionsWithoutEffect(world: World): readonly Finding[] {
   const { globalOptions, defaultVpc: key } = world.settings;
   if (globalOptions !== 'always') return [];
-  return keptOptions(world).map((kept) => ({
+  return foreignOptions(world).map((foreign) => ({
     ...{ what: 'without effect', kind: traitsOf('vpcs').kind, resource: 'vpcs', key, since: '' },
-    message: `--global-options=always: ${keptOptionText(kept)}`,
-    next: optionRemoval(kept),
+    message: `--global-options=always: ${foreignOptionText(foreign)}`,
+    next: optionRemoval(foreign),
   }));
 }
 

@@ -62,11 +62,11 @@ export function allocateIn(subnet: SubnetState, request: AllocationRequest, occu
   const { v4, v6, mac } = chosen;
   take(subnet, request.holder, chooser.claimant, v4, v6, mac, occupancy);
 
-  const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
-  if (v4 !== undefined) given.v4 = { family: 4, value: subnet.v4.valueAt(v4) };
-  if (v6 !== undefined) given.v6 = { family: 6, value: subnet.v6.valueAt(v6) };
-  if (mac !== undefined) given.mac = request.mac ?? macFromNumber(Number(mac));
-  return given;
+  const result: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
+  if (v4 !== undefined) result.v4 = { family: 4, value: subnet.v4.valueAt(v4) };
+  if (v6 !== undefined) result.v6 = { family: 6, value: subnet.v6.valueAt(v6) };
+  if (mac !== undefined) result.mac = request.mac ?? macFromNumber(Number(mac));
+  return result;
 }
 
 /** The failure that `allocateIn` would return now; undefined if it would succeed. Allocates nothing. */
@@ -120,13 +120,13 @@ function take(
   if (!had && holds.firstOf(id) !== none) return;
   occupancy.detachWhere(id, (hold) => {
     const space = occupancy.spaceOf(hold);
-    const wanted = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : space === subnet.mac ? mac : undefined;
-    if (wanted === undefined) return isGivenUp(subnet, space);
-    return occupancy.offsetOf(hold) !== wanted;
+    const offset = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : space === subnet.mac ? mac : undefined;
+    if (offset === undefined) return isWithoutNetwork(subnet, space);
+    return occupancy.offsetOf(hold) !== offset;
   });
 }
 
-function isGivenUp(subnet: SubnetState, space: Space): boolean {
+function isWithoutNetwork(subnet: SubnetState, space: Space): boolean {
   return (space === subnet.v4 && subnet.spec?.cidrs.v4 === undefined) || (space === subnet.v6 && subnet.spec?.cidrs.v6 === undefined);
 }
 
@@ -147,24 +147,24 @@ class Chooser {
   /** The families to allocate, after checking that the Subnet has them. */
   families(): readonly Family[] | AllocationFailure {
     const { name, spec } = this.#subnet;
-    const { families: wanted, static: named } = this.#request;
+    const { families: requestedFamilies, static: named } = this.#request;
     const present = protocolOf(spec?.cidrs ?? {});
-    if (wanted !== undefined && wanted !== present && present !== 'Dual') {
+    if (requestedFamilies !== undefined && requestedFamilies !== present && present !== 'Dual') {
       return failure(
         'InvalidIPFamily',
         'subnet',
-        `Subnet "${name}" is ${present ?? 'without addresses'}, but the request is for ${wanted}`,
+        `Subnet "${name}" is ${present ?? 'without addresses'}, but the request is for ${requestedFamilies}`,
       );
     }
-    const result = familiesOf[wanted ?? present ?? 'none'];
+    const result = familiesOf[requestedFamilies ?? present ?? 'none'];
     if (named === undefined) return result;
     for (const family of familiesOf.Dual) {
       const address = ofFamily(named, family);
       if (address === undefined || result.includes(family)) continue;
       const what = `the address ${formatAddress(address)} is IPv${family}`;
-      return wanted === undefined
+      return requestedFamilies === undefined
         ? failure('AddressOutOfRange', family, `${what}, and Subnet "${name}" is ${present ?? 'without addresses'}`)
-        : failure('InvalidIPFamily', family, `${what}, but the request is for ${wanted}`);
+        : failure('InvalidIPFamily', family, `${what}, but the request is for ${requestedFamilies}`);
     }
     return result;
   }

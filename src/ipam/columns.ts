@@ -15,6 +15,6 @@ export function grownUint8(column: Uint8Array<ArrayBuffer>, length: number): Uin
   return new Uint8Array(column.buffer.transfer(enlarged(column.length, length)));
 }
 
-function enlarged(current: number, wanted: number): number {
-  return Math.max(smallest, wanted, current + (current >>> (current < large ? 1 : 2)));
+function enlarged(current: number, needed: number): number {
+  return Math.max(smallest, needed, current + (current >>> (current < large ? 1 : 2)));
 }

@@ -122,22 +122,22 @@ export class FreeAddresses {
 
   #nextFresh(state: PoolState, held: OffsetTable, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
     const freed = this.#freed;
-    let settled = true;
+    let movesCursor = true;
     let { zone, cursor } = state;
     for (; zone < state.zones.length; zone++, cursor = undefined) {
       const index = state.zones[zone] as number;
       for (let offset = cursor ?? this.#zones.firstOf(index); this.#zones.reaches(index, offset); offset = nextOffset(offset)) {
         if (held.find(offset) !== none || (freed.size > 0 && freed.find(offset) !== none)) continue;
-        if (settled) {
+        if (movesCursor) {
           state.zone = zone;
           state.cursor = offset;
         }
         if (skip === undefined || !skip.has(offset)) return offset;
         // Another request may accept what this one skips: the cursor stays before it.
-        settled = false;
+        movesCursor = false;
       }
     }
-    if (settled) {
+    if (movesCursor) {
       state.zone = state.zones.length;
       state.cursor = undefined;
     }

@@ -153,11 +153,11 @@ export class Ledger {
    */
   hold(subnet: string, holder: Holder, binding: Binding, alone = false): void {
     const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet);
-    const wanted: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address));
-    if (binding.mac !== undefined) wanted.push([state.mac, macToNumber(binding.mac)]);
+    const bound: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address));
+    if (binding.mac !== undefined) bound.push([state.mac, macToNumber(binding.mac)]);
     const { holders, holds } = this.#occupancy;
     const id = this.#occupancy.enrol(holder, holders.findName(holder.claimant));
-    for (const [space, offset] of wanted) this.#occupancy.attach(id, state, space, offset);
+    for (const [space, offset] of bound) this.#occupancy.attach(id, state, space, offset);
     const left = new Set<SubnetState>();
     this.#occupancy.detachWhere(id, (hold) => {
       const space = this.#occupancy.spaceOf(hold);
@@ -167,7 +167,7 @@ export class Ledger {
         return alone;
       }
       const offset = space.held.at(holds.slotOf(hold));
-      return !wanted.some(([other, at]) => other === space && at === offset);
+      return !bound.some(([other, at]) => other === space && at === offset);
     });
     for (const other of left) this.#forgetIfEmpty(other);
     this.#forgetIfEmpty(state);

@@ -112,11 +112,11 @@ export function rejectedRequest(json: unknown): TransactOutcome {
 
 function failure(operations: readonly Operation[], entries: readonly unknown[], failed: number): OvsdbError {
   const { code, error, details } = readServerError(entries[failed]);
-  const said = `${error}${details === undefined ? '' : `: ${details}`}`;
+  const errorText = `${error}${details === undefined ? '' : `: ${details}`}`;
   const operation = operations[failed];
   if (operation !== undefined) {
     const reference = referTo(operation, failed);
-    return new OvsdbError(code, `${referenceText(reference)} failed: ${said}`, {
+    return new OvsdbError(code, `${referenceText(reference)} failed: ${errorText}`, {
       ...whatServerSaid(error, details),
       outcome: 'rejected',
       operation: reference,
@@ -126,7 +126,7 @@ function failure(operations: readonly Operation[], entries: readonly unknown[], 
     uuidsOf(candidate, entries[index]).some((uuid) => details?.includes(uuid) === true) ? [referTo(candidate, index)] : [],
   );
   const about = suspects.length === 0 ? '' : ` (${suspects.slice(0, 3).map(referenceText).join('; ')})`;
-  return new OvsdbError(code, `the commit of ${operations.length} operations failed: ${said}${about}`, {
+  return new OvsdbError(code, `the commit of ${operations.length} operations failed: ${errorText}${about}`, {
     ...whatServerSaid(error, details),
     outcome: 'rejected',
     suspects,

@@ -110,9 +110,12 @@ function addressObject(
   }: Pick<AddressObject, 'requestedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
-  const given = allocatedAddressesIn(annotations, uid);
-  const held = given === undefined ? heldWithoutAnnotation(finalizers, requested, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
-  const home = given?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
+  const allocated = allocatedAddressesIn(annotations, uid);
+  const held =
+    allocated === undefined
+      ? heldWithoutAnnotation(finalizers, requested, shown)
+      : { v4: allocated.v4, v6: allocated.v6, mac: allocated.mac };
+  const home = allocated?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
   return {
     resource,
     kind,
@@ -123,7 +126,7 @@ function addressObject(
     labels,
     annotations,
     ...fields,
-    typeInEffect: held === undefined ? undefined : (given?.type ?? fields.typeInEffect),
+    typeInEffect: held === undefined ? undefined : (allocated?.type ?? fields.typeInEffect),
     subnet: orElse(home, orElse(fields.requestedSubnet, otherwise)),
     requested,
     held,

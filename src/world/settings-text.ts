@@ -18,10 +18,10 @@ export function parseSettings(text: string): Settings | undefined {
     return undefined;
   }
   if (typeof read !== 'object' || read === null || Array.isArray(read)) return undefined;
-  const given = read as Readonly<Record<string, unknown>>;
-  const known = Object.keys(DEFAULT_SETTINGS).filter((name) => name in given) as (keyof Settings)[];
-  if (!known.every((name) => isValidSetting(name, given[name]))) return undefined;
-  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known.map((name) => [name, given[name]])) };
+  const parsed = read as Readonly<Record<string, unknown>>;
+  const known = Object.keys(DEFAULT_SETTINGS).filter((name) => name in parsed) as (keyof Settings)[];
+  if (!known.every((name) => isValidSetting(name, parsed[name]))) return undefined;
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known.map((name) => [name, parsed[name]])) };
 }
 
 function isValidSetting(name: keyof Settings, value: unknown): boolean {

@@ -58,14 +58,14 @@ const dualOf = <T>(result: ({ readonly ok: true } & Dual<T>) | { readonly ok: fa
 /** The configured gateways, and the first usable address for a family without one; undefined if a gateway is invalid. */
 const gatewaysOf = (spec: SubnetSpec, cidrs: Dual<Cidr>): Dual<Address> | undefined => {
   const text = (spec.gateway ?? '').trim();
-  const given = text === '' ? { ok: true as const } : parseDualAddress(text);
-  if (!given.ok) return undefined;
-  for (const gateway of [given.v4, given.v6]) {
+  const specified = text === '' ? { ok: true as const } : parseDualAddress(text);
+  if (!specified.ok) return undefined;
+  for (const gateway of [specified.v4, specified.v6]) {
     if (gateway === undefined) continue;
     const cidr = ofFamily(cidrs, gateway.family);
     if (cidr === undefined || !cidrContains(cidr, gateway)) return undefined;
   }
-  return { ...mapDual(cidrs, firstUsable), ...dualOf(given) };
+  return { ...mapDual(cidrs, firstUsable), ...dualOf(specified) };
 };
 
 const overlaps = (a: AddressRange, b: AddressRange): boolean => a.family === b.family && a.first <= b.last && b.first <= a.last;
@@ -100,18 +100,20 @@ const merged = (ranges: readonly AddressRange[]): AddressRange[] => {
  * `excludeIps` with the gateways added. Undefined if it needs no change: every gateway is excluded, no address appears twice, and every
  * item is canonical, in any order. Validation reports an item that is not a range; then the list is not changed.
  */
-const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonly string[] | undefined => {
+const excludedIps = (specified: readonly string[], gateways: Dual<Address>): readonly string[] | undefined => {
   const ranges: AddressRange[] = [];
-  for (const item of given) {
+  for (const item of specified) {
     const range = parseRange(item);
     if (range === undefined) return undefined;
     ranges.push(range);
   }
   for (const gateway of [gateways.v4, gateways.v6])
     if (gateway !== undefined) ranges.push({ family: gateway.family, first: gateway.value, last: gateway.value });
-  const wanted = merged(ranges).map(rangeText);
-  const have = new Set(given);
-  return have.size === given.length && wanted.length === given.length && wanted.every((item) => have.has(item)) ? undefined : wanted;
+  const desired = merged(ranges).map(rangeText);
+  const have = new Set(specified);
+  return have.size === specified.length && desired.length === specified.length && desired.every((item) => have.has(item))
+    ? undefined
+    : desired;
 };
 
 /**
@@ -131,7 +133,7 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
   const gateways = protocol === undefined || protocol === 'Mac' ? undefined : gatewaysOf(spec, cidrs);
   const excluded = gateways && !applied.includes('excludeIps') ? excludedIps(spec.excludeIps ?? [], gateways) : undefined;
 
-  const wanted: SubnetDefaults = {
+  const desired: SubnetDefaults = {
     ...(protocol !== undefined && { protocol }),
     ...(protocol !== undefined && protocol !== 'Mac' && { cidrBlock: formatDualCidr(cidrs) }),
     ...(gateways && { gateway: formatDualAddress(gateways) }),
@@ -145,7 +147,7 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
     ...(isJoin && spec.enableLb !== undefined && { enableLb: null }),
   };
   return Object.fromEntries(
-    Object.entries(wanted).filter(([field, value]) => (spec as Readonly<Record<string, unknown>>)[field] !== value),
+    Object.entries(desired).filter(([field, value]) => (spec as Readonly<Record<string, unknown>>)[field] !== value),
   );
 };
 

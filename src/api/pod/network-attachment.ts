@@ -107,18 +107,18 @@ function isNothing(value: unknown): boolean {
  */
 function providerBreaches(path: string, plugin: Fields, own: string): readonly Breach[] {
   const ipam = fieldsOf(plugin['ipam']);
-  const [at, fields, wanted] =
+  const [at, fields, expected] =
     plugin['type'] === PLUGIN
       ? ([path, plugin, `${own}.${DEFAULT_PROVIDER}`] as const)
       : ([`${path}.ipam`, ipam?.['type'] === PLUGIN ? ipam : undefined, own] as const);
   const provider = fields?.['provider'];
-  if (typeof provider !== 'string' || ['', DEFAULT_PROVIDER, wanted].includes(provider)) return [];
+  if (typeof provider !== 'string' || ['', DEFAULT_PROVIDER, expected].includes(provider)) return [];
   return [
     breach(
       `${at}.provider`,
       provider,
       'is not the name of this network',
-      `the plugin waits for addresses of that provider, and a pod attached to this network has those of ${wanted}: write ${wanted}`,
+      `the plugin waits for addresses of that provider, and a pod attached to this network has those of ${expected}: write ${expected}`,
     ),
   ];
 }
@@ -138,8 +138,8 @@ function textBreaches(path: string, fields: Fields, names: readonly string[]): r
   });
 }
 
-function wrong(field: string, value: unknown, wanted: string): Breach {
-  return breach(field, JSON.stringify(value), `is ${typeName(value)}`, `a plugin reads ${wanted} there`);
+function wrong(field: string, value: unknown, expected: string): Breach {
+  return breach(field, JSON.stringify(value), `is ${typeName(value)}`, `a plugin reads ${expected} there`);
 }
 
 function breach(field: string, value: string, problem: string, rule: string): Breach {

@@ -88,8 +88,8 @@ function fromJson(text: string, namespace: string): NetworkSelections {
     const wrong = (what: string): NetworkSelections => ({ ok: false, problem: `has an element ${i} ${what}` });
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return wrong('that is not an object');
     const fields = item as Readonly<Record<string, unknown>>;
-    const said = (field: string): unknown => fields[field] ?? '';
-    const [name, own, interfaceName, mac] = [said('name'), said('namespace'), said('interface'), said('mac')];
+    const textOfField = (field: string): unknown => fields[field] ?? '';
+    const [name, own, interfaceName, mac] = [textOfField('name'), textOfField('namespace'), textOfField('interface'), textOfField('mac')];
     if (typeof name !== 'string' || name === '') return wrong('without the name of its network');
     if (typeof own !== 'string' || typeof interfaceName !== 'string' || typeof mac !== 'string')
       return wrong('whose namespace, interface or mac is not a text');

@@ -55,7 +55,7 @@ const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, A
       field: 'metadata.annotations[<provider>.kubernetes.io/allocated]',
       value: 'true',
       problem: `is there for ${claims} interfaces`,
-      rule: `a pod says it of at most ${MOST_CLAIMS}; what is said of networks that it does not attach is not read`,
+      rule: `at most ${MOST_CLAIMS} interfaces of a pod may have it; Kiln ignores it on networks that the pod does not attach`,
     });
   return findings.list;
 };
@@ -85,10 +85,10 @@ const ipFamily = (annotation: Annotation): void => {
     breach(annotation, 'PodIpFamilyInvalid', 'is not known', 'it is ipv4 or ipv6');
     return;
   }
-  const wanted = value === 'ipv4' ? 4 : 6;
+  const requested = value === 'ipv4' ? 4 : 6;
   for (const item of splitList(readable('ip_address', sibling(annotation, 'ip_address')))) {
     const address = addressOf(item);
-    if (address !== undefined && address.family !== wanted)
+    if (address !== undefined && address.family !== requested)
       breach(annotation, 'PodIpFamilyInvalid', `contradicts the address ${item}`, 'the address asked for is of the family asked for');
   }
 };

@@ -83,9 +83,9 @@ export const complete = <Spec, Status>(
   kind: Kind<Spec, Status>,
   object: Omit<KubeObject<Spec, Status>, 'spec'> & { readonly spec?: Spec | null },
 ): KubeObject<Spec, Status> => {
-  const given: object = typeof object.spec === 'object' && object.spec !== null ? object.spec : {};
-  const missing = (kind.spec.node.required ?? []).filter((name) => !(name in given));
-  if (given === object.spec && missing.length === 0) return object as KubeObject<Spec, Status>;
+  const present: object = typeof object.spec === 'object' && object.spec !== null ? object.spec : {};
+  const missing = (kind.spec.node.required ?? []).filter((name) => !(name in present));
+  if (present === object.spec && missing.length === 0) return object as KubeObject<Spec, Status>;
   const zeros = missing.map((name) => [name, zeroOf(kind.spec.node.properties?.[name] ?? {})] as const);
-  return { ...object, spec: { ...Object.fromEntries(zeros), ...given } as Spec };
+  return { ...object, spec: { ...Object.fromEntries(zeros), ...present } as Spec };
 };

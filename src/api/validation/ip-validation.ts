@@ -119,9 +119,9 @@ const both = (findings: Findings, { ipAddress = '', v4IpAddress = '', v6IpAddres
     breach(result.problem, 'it is one address, or one of each family with a comma');
     return;
   }
-  const given = splitList(ipAddress).map(canonicalAddress);
+  const listed = splitList(ipAddress).map(canonicalAddress);
   for (const value of [v4IpAddress, v6IpAddress])
-    if (value !== '' && !given.includes(canonicalAddress(value)))
+    if (value !== '' && !listed.includes(canonicalAddress(value)))
       breach(`does not have ${value}`, 'it must have the addresses of spec.v4IpAddress and spec.v6IpAddress');
 };
 
@@ -129,15 +129,15 @@ const both = (findings: Findings, { ipAddress = '', v4IpAddress = '', v6IpAddres
 const ownName = (findings: Findings, name: string, spec: IPSpec, subnet: NamedSubnet): void => {
   const { podName = '', namespace = '', nodeName = '' } = spec;
   if (podName === '' || isSubnetOwnedIp(name)) return;
-  const wanted = namespace === '' ? nodePortName(nodeName || podName) : portName(podName, namespace, effectiveProvider(subnet.spec));
+  const expected = namespace === '' ? nodePortName(nodeName || podName) : portName(podName, namespace, effectiveProvider(subnet.spec));
   // A pod with several interfaces of one attachment has one name for each interface.
-  if (name !== wanted && !(namespace !== '' && name.startsWith(`${wanted}.`)))
+  if (name !== expected && !(namespace !== '' && name.startsWith(`${expected}.`)))
     findings.add({
       code: 'IPNameMismatch',
       field: 'metadata.name',
       value: name,
       problem: 'is not the name of the port that it is for',
-      rule: `an IP for ${namespace === '' ? 'node' : 'pod'} ${namespace === '' ? podName : `${namespace}/${podName}`} in Subnet ${subnet.name} is named ${wanted}`,
+      rule: `an IP for ${namespace === '' ? 'node' : 'pod'} ${namespace === '' ? podName : `${namespace}/${podName}`} in Subnet ${subnet.name} is named ${expected}`,
     });
 };
 

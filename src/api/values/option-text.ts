@@ -76,6 +76,6 @@ const ADVERTISEMENT: Readonly<Record<string, { readonly is: RegExp; readonly wor
 
 function advertisementProblem(name: string, value: string): string | undefined {
   if (!Object.hasOwn(ADVERTISEMENT, name)) return `router advertisements of OVN have no option ${name}`;
-  const wanted = ADVERTISEMENT[name];
-  return wanted === undefined || wanted.is.test(value) ? undefined : `${name} is ${wanted.words}`;
+  const expected = ADVERTISEMENT[name];
+  return expected === undefined || expected.is.test(value) ? undefined : `${name} is ${expected.words}`;
 }

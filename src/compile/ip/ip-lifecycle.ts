@@ -14,7 +14,7 @@ import type { Rule } from '../compiler.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { isLateForSubnet } from '../../blockers/late-dependents.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
-import { adoptedRow } from '../frozen-row.ts';
+import { adoptedRow } from '../retained-row.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS } from '../address-lease.ts';

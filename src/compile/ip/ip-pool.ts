@@ -67,7 +67,7 @@ export const ipPool: Rule = {
     };
     outputs.push(report);
     if (pool.spec.enableAddressSet !== true) return outputs;
-    const sets = finding === undefined ? addressSetsOf(name, world.ask(ipPoolAddresses, name)) : frozenSets(world, name, owner);
+    const sets = finding === undefined ? addressSetsOf(name, world.ask(ipPoolAddresses, name)) : retainedSets(world, name, owner);
     for (const [set, addresses] of sets)
       outputs.push({
         kind: 'row',
@@ -174,7 +174,7 @@ function textsOf(addresses: PoolAddresses, family: Family): readonly string[] {
 }
 
 /** The sets of an invalid pool stay: without the set OVN would ignore a match that names it. */
-function frozenSets(world: World, pool: string, owner: RowOwner): readonly NamedSet[] {
+function retainedSets(world: World, pool: string, owner: RowOwner): readonly NamedSet[] {
   return [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].flatMap((set): readonly NamedSet[] => {
     const id = rowId('Address_Set', set);
     const held = isOurs(world, id, owner) ? world.rows.column(id, 'addresses') : undefined;

@@ -20,7 +20,7 @@ import { ipOfAnother } from '../ip/ip-holder.ts';
 import { addressesInRow, majorityAddress } from '../ip/majority-address.ts';
 import type { IpRejection } from '../ip/ip-rejection.ts';
 import { ipRejection } from '../ip/ip-rejection.ts';
-import { frozenRow } from '../frozen-row.ts';
+import { retainedRow } from '../retained-row.ts';
 import type { NodeView } from './node-view.ts';
 import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
@@ -114,7 +114,7 @@ function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
  */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
-  const row = isOurs(world, id, nodeOwner(node)) ? frozenRow(world, id) : undefined;
+  const row = isOurs(world, id, nodeOwner(node)) ? retainedRow(world, id) : undefined;
   if (row === undefined) return [];
   const network = orphanedNetworkOfPort(world, world.settings.joinSubnet, id);
   const annotated = annotatedAddresses(node);

@@ -16,7 +16,7 @@ import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { frozenRows } from '../frozen-row.ts';
+import { retainedRows } from '../retained-row.ts';
 import { sharedSubject } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, addressLease } from '../address-lease.ts';
@@ -151,7 +151,7 @@ function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: Ad
 function existingPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
   const written = rows.filter((row) => row.kind === 'row');
-  return frozenRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
+  return retainedRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
 }
 
 interface Problem {

@@ -30,7 +30,10 @@ export function validateList(resource: Resource, answer: unknown, subject: KubeS
   const kind = `${resource.kind}List`;
   if (frame === undefined) throw doubted(subject, `the answer is ${typeName(answer)}, not a ${kind}`);
   if (frame['kind'] !== kind || frame['apiVersion'] !== apiVersion)
-    throw doubted(subject, `the answer is of kind ${said(frame['apiVersion'])} ${said(frame['kind'])}, not ${apiVersion} ${kind}`);
+    throw doubted(
+      subject,
+      `the answer is of kind ${shownValue(frame['apiVersion'])} ${shownValue(frame['kind'])}, not ${apiVersion} ${kind}`,
+    );
   const { items } = frame;
   // Servers before 1.17 write `null` for the items of an empty list.
   if (!Array.isArray(items) && items !== null)
@@ -57,7 +60,7 @@ export function validateItem(resource: Resource, answer: unknown, namespace: str
   validateType(resource, item, subject);
   const metadata = validateMetadata(resource, item, subject);
   if (resource.namespaced && namespace !== undefined && namespace !== '' && metadata['namespace'] !== namespace)
-    throw doubted(subject, `the list of namespace ${namespace} has an object of namespace ${said(metadata['namespace'])}`);
+    throw doubted(subject, `the list of namespace ${namespace} has an object of namespace ${shownValue(metadata['namespace'])}`);
   item['apiVersion'] ??= apiVersionOf(resource);
   item['kind'] ??= resource.kind;
 }
@@ -87,21 +90,24 @@ export function validateObject(resource: Resource, name: Partial<ObjectName>, an
   if (typeof answered !== 'string' && !isNameless) throw doubted(subject, `the ${resource.kind} of the answer has no name`);
   const asked = name.namespace ?? '';
   if ((name.name !== undefined && answered !== name.name && !isNameless) || (asked !== '' && (namespace ?? '') !== asked))
-    throw doubted(subject, `the answer is ${resource.kind} ${[namespace, answered].filter(Boolean).map(said).join('/')}, another one`);
+    throw doubted(
+      subject,
+      `the answer is ${resource.kind} ${[namespace, answered].filter(Boolean).map(shownValue).join('/')}, another one`,
+    );
   return answer as KubeObject;
 }
 
 /** The `Status` of a deletion: a failure in an answer with status 200 does not prove that the object is gone. */
 export function validateStatus(answer: { readonly status?: unknown; readonly message?: unknown }, subject: KubeSubject): void {
   if (answer.status !== undefined && answer.status !== 'Success')
-    throw doubted(subject, `the answer says ${said(answer.status)}: ${said(answer.message)}`);
+    throw doubted(subject, `the answer says ${shownValue(answer.status)}: ${shownValue(answer.message)}`);
 }
 
 function validateType(resource: Resource, { apiVersion, kind }: Record<string, unknown>, subject: KubeSubject): void {
   if ((kind ?? resource.kind) === resource.kind && (apiVersion ?? apiVersionOf(resource)) === apiVersionOf(resource)) return;
   throw doubted(
     subject,
-    `an object of the answer is of kind ${said(apiVersion)} ${said(kind)}, not ${apiVersionOf(resource)} ${resource.kind}`,
+    `an object of the answer is of kind ${shownValue(apiVersion)} ${shownValue(kind)}, not ${apiVersionOf(resource)} ${resource.kind}`,
   );
 }
 
@@ -111,7 +117,7 @@ function validateMetadata(resource: Resource, object: Record<string, unknown>, s
   if (typeof name !== 'string' || name === '') throw doubted(subject, `a ${resource.kind} of the answer has no name`);
   for (const field of ['uid', 'resourceVersion', ...(resource.namespaced ? ['namespace'] : [])])
     if (typeof metadata[field] !== 'string' || metadata[field] === '')
-      throw doubted(subject, `${resource.kind} ${said(name)} of the answer has no ${field}`);
+      throw doubted(subject, `${resource.kind} ${shownValue(name)} of the answer has no ${field}`);
   return metadata;
 }
 
@@ -124,7 +130,7 @@ function typeName(value: unknown): string {
 }
 
 /** A text of the server, shortened for a message. */
-function said(value: unknown): string {
+function shownValue(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : value === undefined ? '(none)' : typeName(value);
 }
 

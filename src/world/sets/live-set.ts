@@ -182,9 +182,9 @@ export class LiveSet {
 
   /** The parts have changed: those that are named again stay. */
   take(parts: readonly Part[]): void {
-    const wanted = new Map(parts.map((part) => [partName(part), part]));
-    const left = [...this.#parts].filter(([name]) => !wanted.has(name));
-    for (const [name, part] of wanted) if (!this.#parts.has(name)) this.#open(name, part);
+    const needed = new Map(parts.map((part) => [partName(part), part]));
+    const left = [...this.#parts].filter(([name]) => !needed.has(name));
+    for (const [name, part] of needed) if (!this.#parts.has(name)) this.#open(name, part);
     // Afterwards, so that what is in an old part and in a new one stays.
     for (const [name, part] of left) {
       this.#parts.delete(name);

@@ -78,10 +78,10 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
   if (pairs !== undefined) return { kind: 'waiting', ...pairs };
   const vip = vipNamed(world, nic);
   if (vip !== undefined) {
-    const given = addressesOfVip(world, nic, vip);
-    return 'reason' in given
-      ? { kind: 'waiting', ...given }
-      : { kind: 'address-request', request: { ...base, subnets: [given.subnet], ...exactly(given) } };
+    const ofVip = addressesOfVip(world, nic, vip);
+    return 'reason' in ofVip
+      ? { kind: 'waiting', ...ofVip }
+      : { kind: 'address-request', request: { ...base, subnets: [ofVip.subnet], ...exactly(ofVip) } };
   }
   const requested = requestedAddresses(nic);
   const mac = requestedMac(nic);

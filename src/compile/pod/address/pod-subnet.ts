@@ -137,8 +137,8 @@ function admittedSubnets(
 function declaredSubnets(world: World, nic: PodInterface): RequestedSubnets {
   const vip = vipNamed(world, nic);
   if (vip !== undefined) {
-    const given = addressesOfVip(world, nic, vip);
-    return 'reason' in given ? waiting(given.reason, given.message) : { kind: 'open', subnets: [given.subnet], pools: [] };
+    const ofVip = addressesOfVip(world, nic, vip);
+    return 'reason' in ofVip ? waiting(ofVip.reason, ofVip.message) : { kind: 'open', subnets: [ofVip.subnet], pools: [] };
   }
   const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
   if (named !== '') {

@@ -9,7 +9,7 @@ import { rowId } from '../../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../../nb/tables.ts';
 import type { World } from '../../../world/world.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
-import { frozenRow } from '../../frozen-row.ts';
+import { retainedRow } from '../../retained-row.ts';
 import { machineOptions } from '../interface/machine.ts';
 import type { ChassisOptions } from '../view/migration.ts';
 import type { ColumnValue, Output, RowOutput } from '../../output.ts';
@@ -56,7 +56,7 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
   const id = nic.row;
-  const kept = isOurs(world, id, podOwner(nic.pod)) ? frozenRow(world, id) : undefined;
+  const kept = isOurs(world, id, podOwner(nic.pod)) ? retainedRow(world, id) : undefined;
   const bare = barePort(world, nic, addresses);
   const members = groupsLeft(world, nic, subnet).map((group): Output => ({
     kind: 'member',

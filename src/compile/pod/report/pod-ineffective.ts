@@ -218,17 +218,18 @@ function pairsLeftOut(world: World, subject: Subject, pod: PodView, interfaces: 
     if (vip?.addresses === undefined || vip.namespace !== pod.namespace) return [];
     const value = pod.annotations[annotationKey.allowedAddressPairs] ?? '';
     const look = commandText`kubectl get vip ${name}`;
-    const told = (problem: string, rule: string): Finding => finding(subject, annotationKey.allowedAddressPairs, value, problem, rule);
+    const ineffective = (problem: string, rule: string): Finding =>
+      finding(subject, annotationKey.allowedAddressPairs, value, problem, rule);
     if (!selectsPod(vip, pod))
       return [
-        told(
+        ineffective(
           `names Vip ${name}, which leaves the pod out`,
           `its spec.selector asks for ${vip.selector.join(', ')}: label the pod so, or change the selector; ${look}`,
         ),
       ];
     if (subnets.length === 0 || subnets.includes(vip.subnet)) return [];
     return [
-      told(
+      ineffective(
         `names Vip ${name} of Subnet ${vip.subnet}`,
         `no interface of the pod is in that Subnet, and a port may use addresses of its own Subnet alone; ${look}`,
       ),

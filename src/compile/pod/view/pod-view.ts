@@ -60,8 +60,8 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
   const { metadata } = pod;
   const statefulSet = ordinalOf(pod);
   const machine = machineNameOf(pod, world.settings);
-  const said = readClaims(world, pod, machine, networkAnnotations(pod));
-  const unproven = unprovenProviders(world, pod, machine, said);
+  const claims = readClaims(world, pod, machine, networkAnnotations(pod));
+  const unproven = unprovenProviders(world, pod, machine, claims);
   return {
     key: keyOf(pod),
     namespace: metadata.namespace ?? '',
@@ -75,7 +75,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
     machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
     migration: migrationOf(pod),
-    annotations: unproven.length === 0 ? said : withoutAllocated(said, unproven),
+    annotations: unproven.length === 0 ? claims : withoutAllocated(claims, unproven),
     unproven,
     labels: metadata.annotations?.[annotationKey.allowedAddressPairs] === undefined ? {} : (metadata.labels ?? {}),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
@@ -90,8 +90,8 @@ function unprovenProviders(
   annotations: Labels,
 ): readonly string[] {
   return allocatedProviders({ annotations }).filter((provider) => {
-    const said = (suffix: ReadPodAnnotation): string => annotations[podAnnotation(provider, suffix)] ?? '';
-    const claim = provenOf(said('logical_switch'), splitList(said('ip_address')), said('mac_address'));
+    const annotation = (suffix: ReadPodAnnotation): string => annotations[podAnnotation(provider, suffix)] ?? '';
+    const claim = provenOf(annotation('logical_switch'), splitList(annotation('ip_address')), annotation('mac_address'));
     return proofsOf(world, { namespace, name, uid, machine }, provider, claim).length === 0;
   });
 }

@@ -5,9 +5,9 @@ import { keysOf } from '../../../world/domain.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { frozenRows, rowWithOwnershipKeys } from '../../frozen-row.ts';
+import { retainedRows, rowWithOwnershipKeys } from '../../retained-row.ts';
 import type { RowOutput } from '../../output.ts';
-import { frozenBalancers, linked } from './orphaned-network.ts';
+import { retainedBalancers, linked } from './orphaned-network.ts';
 import type { LastWritten } from './subnet-last-written.ts';
 import { lastWritten } from './subnet-last-written.ts';
 import { subnetRows } from '../validity/subnet-state.ts';
@@ -20,10 +20,10 @@ export const frozenSubnet: Rule = {
     const view = world.ask(subnetView, name);
     if (view === undefined || world.ask(subnetRows, name) !== 'frozen') return [];
     // Rows of an older Subnet of the name, which this one did not take over, do not belong to its network.
-    const owned = frozenRows(world, ownerText(subnetOwner(view))).filter(({ owner }) => owner.uid === view.uid);
+    const owned = retainedRows(world, ownerText(subnetOwner(view))).filter(({ owner }) => owner.uid === view.uid);
     const written = lastWritten(world, name);
     const rows = [...owned, ...withoutOwnershipKeys(world, written)];
-    return [...linked(world, withLastWritten(written, rows), name), ...frozenBalancers(world, name)];
+    return [...linked(world, withLastWritten(written, rows), name), ...retainedBalancers(world, name)];
   },
 };
 

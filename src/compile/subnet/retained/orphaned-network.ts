@@ -11,7 +11,7 @@ import { keysOf } from '../../../world/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { frozenRows } from '../../frozen-row.ts';
+import { retainedRows } from '../../retained-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
 import { subnetBasics } from '../validity/subnet-basics.ts';
@@ -23,7 +23,7 @@ import { emittedVpc } from '../../vpc/vpc-state.ts';
 
 /** The rows of an orphaned network, as they are. */
 export function orphanedRows(world: World, subnet: string): readonly Output[] {
-  return [...linked(world, frozenRows(world, `subnet//${subnet}`), subnet), ...frozenBalancers(world, subnet)];
+  return [...linked(world, retainedRows(world, `subnet//${subnet}`), subnet), ...retainedBalancers(world, subnet)];
 }
 
 /**
@@ -50,7 +50,7 @@ function isWrongLink(world: World, { id, owner }: RowOutput): boolean {
  * The load balancers of a frozen switch: without these members the diff would remove them. A deleted load balancer comes back with its Vpc, and
  * into the switch if that has others of the Vpc: it has all of them or none.
  */
-export function frozenBalancers(world: World, subnet: string): readonly Output[] {
+export function retainedBalancers(world: World, subnet: string): readonly Output[] {
   const row = switchId(subnet);
   const held = world.rows.column(row, 'load_balancer');
   if (!(held instanceof Set)) return [];
@@ -81,7 +81,7 @@ export const orphanedVpc: Rule = {
 
 /** The rows of a Vpc that its own rules do not emit. */
 function orphanedRouter(world: World, vpc: string): readonly Output[] {
-  return world.ask(isEmitted, vpc) ? [] : frozenRows(world, `vpc//${vpc}`);
+  return world.ask(isEmitted, vpc) ? [] : retainedRows(world, `vpc//${vpc}`);
 }
 
 /**

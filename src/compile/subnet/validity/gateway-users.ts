@@ -82,24 +82,27 @@ const routesOfPod: Query<PodRoutes> = defineQuery('pod-routes', (world, key) => 
   const gateways: string[] = [];
   const subnets: string[] = [];
   for (const provider of allocatedProviders(view)) {
-    const said = textOf(annotations, provider);
-    const subnet = said('logical_switch');
+    const valueOf = textOf(annotations, provider);
+    const subnet = valueOf('logical_switch');
     if (subnet === '') continue;
     subnets.push(subnet);
-    const hops = [...(hasDefaultRoute(view.namespace, annotations, provider) ? defaultHops(said) : []), ...staticHops(said('routes'))];
+    const hops = [
+      ...(hasDefaultRoute(view.namespace, annotations, provider) ? defaultHops(valueOf) : []),
+      ...staticHops(valueOf('routes')),
+    ];
     gateways.push(...hops.map((hop) => `${subnet} ${hop}`));
   }
   return { gateways: [...new Set(gateways)], subnets: [...new Set(subnets)] };
 });
 
 const gatewaysOfNode: Query<readonly string[]> = defineQuery('node-gateways', (world, name) => {
-  const said = textOf(world.nodes.get(name)?.metadata.annotations ?? {}, DEFAULT_PROVIDER);
-  return defaultHops(said).map((hop) => `${said('logical_switch')} ${hop}`);
+  const valueOf = textOf(world.nodes.get(name)?.metadata.annotations ?? {}, DEFAULT_PROVIDER);
+  return defaultHops(valueOf).map((hop) => `${valueOf('logical_switch')} ${hop}`);
 });
 
-type Said = (suffix: ReadPodAnnotation) => string;
+type AnnotationReader = (suffix: ReadPodAnnotation) => string;
 
-function textOf(annotations: Labels, provider: string): Said {
+function textOf(annotations: Labels, provider: string): AnnotationReader {
   return (suffix) => (annotations[podAnnotation(provider, suffix)] ?? '').trim();
 }
 
@@ -113,9 +116,9 @@ function hasDefaultRoute(namespace: string, annotations: Labels, provider: strin
 }
 
 /** Gateways of the families of which it has an address. */
-function defaultHops(said: Said): readonly string[] {
-  const families = new Set(splitList(said('ip_address')).map((text) => parseAddress(text)?.family));
-  return splitList(said('gateway')).flatMap((text) => {
+function defaultHops(valueOf: AnnotationReader): readonly string[] {
+  const families = new Set(splitList(valueOf('ip_address')).map((text) => parseAddress(text)?.family));
+  return splitList(valueOf('gateway')).flatMap((text) => {
     const address = parseAddress(text);
     return address !== undefined && families.has(address.family) ? (canonicalAddress(text) ?? []) : [];
   });

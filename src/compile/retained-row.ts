@@ -10,15 +10,15 @@ import type { RowOwner, RowOutput } from './output.ts';
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
 /** All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys; leftovers have a rule of their own. */
-export function frozenRows(world: World, owner: string): readonly RowOutput[] {
+export function retainedRows(world: World, owner: string): readonly RowOutput[] {
   return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => {
     const ownership = world.rows.state(id)?.ownership;
-    return ownership?.kind === 'ours' && ownership.rule === LEFTOVER_RULE ? [] : (frozenRow(world, id) ?? []);
+    return ownership?.kind === 'ours' && ownership.rule === LEFTOVER_RULE ? [] : (retainedRow(world, id) ?? []);
   });
 }
 
 /** A row as it is, with its ownership keys; undefined if it is not ours. */
-export function frozenRow(world: World, id: RowId): RowOutput | undefined {
+export function retainedRow(world: World, id: RowId): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state === undefined || state.ownership.kind !== 'ours') return undefined;
   const [kind = '', namespace = '', name = ''] = state.ownership.owner.split('/');

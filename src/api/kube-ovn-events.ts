@@ -10,11 +10,17 @@ export const KUBE_OVN_COMPONENT = KUBE_OVN_LEASE;
 
 export const KUBE_OVN_EVENTS: readonly Reason[] = [
   'PodNetworkAllocated',
+  'PodNetworkUpdated',
+  'PodNetworkReleased',
+  'PodNetworkAllocationFailed',
   'AcquireAddressFailed',
   'ValidatePodNetworkFailed',
   'CreateOVNPortFailed',
   'ValidateLogicalSwitchFailed',
   'NoActiveGatewayFound',
+  'SubnetGatewayTypeChanged',
+  'SubnetGatewayNodeChanged',
+  'NodeAddressConflictWithSubnet',
 ];
 
 /** Kube-OVN's Event for what keeps a pod from its network, by the reason of its condition. */
@@ -27,6 +33,7 @@ export const POD_EVENTS: Readonly<Partial<Record<Reason, Reason>>> = {
   ReservedElsewhere: 'AcquireAddressFailed',
   InvalidAnnotation: 'ValidatePodNetworkFailed',
   RowConflict: 'CreateOVNPortFailed',
+  WriteRefused: 'PodNetworkAllocationFailed',
 };
 
 /** @returns the source of an Event with this reason, if it is not Kiln's controller */

@@ -19,6 +19,13 @@ export const REASONS = {
   Accepted: { means: 'the spec is valid and nothing conflicts with it', next: '' },
   Bound: { means: 'all interfaces of the pod have their addresses', next: '' },
   PodNetworkAllocated: { means: "the pod's annotations have its addresses", next: '' },
+  PodNetworkUpdated: { means: 'an interface was removed from a running pod', next: '' },
+  PodNetworkReleased: {
+    means: 'an address of the pod is free again: the pod is gone, has ended, or no longer has the interface',
+    next: '',
+  },
+  SubnetGatewayTypeChanged: { means: 'spec.gatewayType of the Subnet was changed', next: '' },
+  SubnetGatewayNodeChanged: { means: 'spec.gatewayNode of the Subnet was changed', next: '' },
   RouterReady: { means: 'the logical router of the Vpc is in place', next: '' },
   ValidateLogicalSwitchSuccess: { means: 'the spec of the Subnet is valid', next: '' },
   SetNonOvnSubnetSuccess: { means: 'the Subnet allocates addresses for networks of other plugins; it has no switch', next: '' },
@@ -128,6 +135,14 @@ export const REASONS = {
   },
 
   // Events with Kube-OVN's reasons: the message begins with the reason of the condition.
+  PodNetworkAllocationFailed: {
+    means: 'Event of a pod whose addresses the API server did not let Kiln write; the message begins with the reason of its condition',
+    next: 'see the message; kubectl describe pod',
+  },
+  NodeAddressConflictWithSubnet: {
+    means: 'the InternalIP of the node lies in the CIDR of a Subnet of the default Vpc; that CIDR does not take effect',
+    next: 'change spec.cidrBlock of the Subnet',
+  },
   AcquireAddressFailed: { means: 'the pod gets no address; the message begins with the cause', next: 'see the condition of the pod' },
   ValidatePodNetworkFailed: { means: 'an annotation of the pod is invalid', next: 'correct the annotation; the message names the value' },
   CreateOVNPortFailed: {

@@ -13,6 +13,7 @@ import { ipLifecycle } from './ip/ip-lifecycle.ts';
 import { furtherGateway } from './pod/port/further-gateway.ts';
 import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
 import { nodeAddresses } from './node/node-addresses.ts';
+import { nodeConflict } from './node/node-conflict.ts';
 import { nodeJoin } from './node/node-join.ts';
 import { nodePolicy } from './node/node-policy.ts';
 import { nodePortGroups } from './node/node-port-group.ts';
@@ -84,6 +85,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePortGroups,
   nodePolicy,
   nodeAddresses,
+  nodeConflict,
   namespaceAnnotations,
   writeRejectedReport,
   attachmentFindings,

@@ -34,6 +34,7 @@ import { DriftReport } from './reports/drift-report.ts';
 import { EarlyRules } from './start/early-rules.ts';
 import { FirstLists } from './start/first-lists.ts';
 import { Leadership } from './leadership/leadership.ts';
+import { eventsOfChange } from './reports/change-events.ts';
 import { ObjectEvents } from './reports/object-events.ts';
 import type { StandingReport } from './reports/standing-facts.ts';
 import { standingReports } from './reports/standing-facts.ts';
@@ -120,6 +121,11 @@ export class Controller {
       changed: (resource, keys) => {
         for (const key of keys) this.#objects.mark(objectId(resource, key));
         this.wake();
+      },
+      observed: (resource, delta) => {
+        if (!this.#mayWrite()) return;
+        for (const { namespace, name, uid, event, ...about } of eventsOfChange(resource, delta))
+          this.#objectEvents.record(about.resource, namespace, name, uid, event);
       },
       inferredDeletions: (resource, count) => {
         log.info('objects disappeared without an observed deletion', { resource, count });

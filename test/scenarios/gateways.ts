@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { entries, members } from '../../src/testing/northbound-dump.ts';
 import { policiesOf, rowsNamed, traces } from './northbound.ts';
-import { condition, namespaceYaml, podYaml, running, subnetYaml } from './pods.ts';
+import { addressOf, condition, namespaceYaml, deletePod, podYaml, running, subnetYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 async function joined(cluster: ScenarioCluster, node: string): Promise<string> {
@@ -75,6 +75,13 @@ export const gateways: readonly Scenario[] = [
       await distributed();
       await cluster.patch('subnet', 'turning', { spec: { gatewayType: 'centralized', gatewayNode: 'node-2' } });
       await cluster.converged();
+      await cluster.eventually("Kube-OVN's Events report the change", async () => {
+        const events = (await cluster.events('Subnet', 'turning')).map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+        return [
+          'Normal SubnetGatewayTypeChanged subnet gateway type changes from "distributed" to "centralized"',
+          'Normal SubnetGatewayNodeChanged gateway node changes from "" to "node-2"',
+        ].every((event) => events.includes(event));
+      });
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Port_Group', 'turning.node.1'), []);
       assert.deepEqual(await gatewayPolicies(cluster, '10.51.0.0/24'), [
         `29000 ip4.src == 10.51.0.0/24 reroute ${await joined(cluster, 'node-2')}`,
@@ -83,6 +90,13 @@ export const gateways: readonly Scenario[] = [
       await cluster.converged();
       await distributed();
       assert.deepEqual(await gatewayPolicies(cluster, '10.51.0.0/24'), []);
+      const address = await addressOf(cluster, 'turning', 'pod');
+      await deletePod(cluster, 'turning', 'pod');
+      await cluster.eventually('an Event reports that the address is free', async () =>
+        (await cluster.events('Pod', 'pod', 'turning')).some(
+          ({ reason, message }) => reason === 'PodNetworkReleased' && message.includes(` subnet=turning ip=${address} `),
+        ),
+      );
       await cluster.removeAll(all);
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'turning'), []);

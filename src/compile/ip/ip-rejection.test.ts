@@ -216,6 +216,8 @@ test('a pod with rejected annotations has a condition, which is not True between
     boundText(scene),
     /^False WriteRefused Pod shop\/web cannot get its addresses, the API server says: .*; kubectl auth can-i patch pods --as kiln$/,
   );
+  const events = (): readonly string[] => scene.bench.events.filter(({ object }) => object === 'pods/shop/web').map(({ reason }) => reason);
+  assert.deepEqual(events(), ['PodNetworkAllocationFailed']);
   for (let now = 1_000; now <= 120_000; now += 1_000) {
     scene.bench.passTo(now);
     assert.match(boundText(scene), /^False WriteRefused/);

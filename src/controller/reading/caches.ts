@@ -22,6 +22,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
 import type { DefinitionWatch } from '../../kube/cache/definition-watch.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
+import type { Delta } from '../../kube/cache/delta.ts';
 import type { CacheCounters, CacheNotice } from '../../kube/cache/list-watch-cache.ts';
 import { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -61,6 +62,8 @@ export interface CachesOptions {
   readonly random?: Random;
   /** Called after each batch of changes, with the objects that changed. */
   readonly changed: (resource: ResourceName, keys: readonly string[]) => void;
+  /** Called for each change, before it enters the World. */
+  readonly observed?: (resource: ResourceName, delta: Delta<KubeObject>) => void;
   /** Objects are gone without an event: deleted while no watch was open, or the server lost them. */
   readonly inferredDeletions: (resource: ResourceName, count: number) => void;
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
@@ -375,6 +378,7 @@ export class Caches implements ObjectSource {
         const key = keyOf(delta.object as { readonly metadata: { readonly namespace?: string; readonly name: string } });
         const gone = delta.type === 'delete';
         const apply = (): void => file(key, gone ? undefined : delta.object);
+        this.#options.observed?.(resource, delta);
         if (gone && delta.inferred === true) inferredDeletions++;
         else if (gone) this.#remember(kind, delta.object);
         if (this.#late.take(resource, key, apply)) continue;

@@ -54,6 +54,37 @@ test("CreateOVNPortFailed, where another program has a port of the pod's name", 
   assert.match(event[1], /^RowConflict: Logical_Switch_Port web\.shop belongs to another program/);
 });
 
+test('PodNetworkUpdated, where a pod no longer has an interface, and nothing where an annotation was forged', () => {
+  const scene = new PodScene();
+  scene.attachment('infra/fast', 'kube-ovn');
+  scene.subnet('fast', { cidrBlock: '10.50.0.0/24', provider: 'fast.infra.ovn' });
+  scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'infra/fast' } });
+  scene.bench.converge();
+  const given = scene.bench.object('pods', 'shop/web')?.metadata.annotations ?? {};
+  const [ip, mac] = [given['fast.infra.ovn.kubernetes.io/ip_address'], given['fast.infra.ovn.kubernetes.io/mac_address']];
+  assert.ok(ip !== undefined);
+  const { 'k8s.v1.cni.cncf.io/networks': _, ...others } = given;
+  scene.pod('web', { annotations: others });
+  scene.bench.converge();
+  assert.equal(scene.bench.object('pods', 'shop/web')?.metadata.annotations?.['fast.infra.ovn.kubernetes.io/ip_address'], undefined);
+  assert.deepEqual(eventsOf(scene, 'web').at(-1), [
+    'PodNetworkUpdated',
+    `provider=fast.infra.ovn subnet=fast ip=${ip} mac=${mac} logicalSwitchPort=web.shop.fast.infra.ovn`,
+  ]);
+  assert.equal(eventsOf(scene, 'web').filter(([reason]) => reason === 'PodNetworkUpdated').length, 1);
+});
+
+test('NodeAddressConflictWithSubnet, where a Subnet holds the InternalIP of a node', () => {
+  const scene = new PodScene();
+  scene.subnet('wide', { cidrBlock: '192.168.0.0/16' });
+  scene.bench.converge();
+  const reported = scene.bench.events.filter(({ object }) => object === 'nodes/n1').map(({ reason, message }) => [reason, message]);
+  assert.deepEqual(reported, [
+    ['NodeAddressConflictWithSubnet', 'internal IP address of node n1 is in CIDR of subnet wide, this may result in network issues'],
+  ]);
+  assert.equal(componentOf('NodeAddressConflictWithSubnet'), 'kube-ovn-controller');
+});
+
 test('a reason of Kiln alone has its own source', () => {
   assert.equal(componentOf('Misbound'), undefined);
   assert.equal(componentOf('PodNetworkAllocated'), 'kube-ovn-controller');

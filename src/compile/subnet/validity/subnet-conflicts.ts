@@ -102,8 +102,8 @@ export function routerPortDropped(world: World, subnet: SubnetIntent): Finding |
     : subnetRouterPortDropped(subnet.metadata.name, vlan, usersText(users), changeUnderPods(subnet.metadata.name));
 }
 
-/** The overlaps of all Subnets of a Vpc, by Subnet. One pass for all, so that the cost does not grow with the square. */
-const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
+/** The first claim that each Subnet of a Vpc yields to, by Subnet. One pass for all, so that the cost does not grow with the square. */
+const firstOverlaps: Query<ReadonlyMap<string, Claim>> = defineQuery('vpc-first-overlaps', (world, vpc) => {
   const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
   claims.push(...orphanedClaims(world, vpc));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
@@ -112,6 +112,11 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
     const other = first.get(holder);
     if (other === undefined || before.rank < other.rank) first.set(holder, before);
   }
+  return first;
+});
+
+const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
+  const first = world.ask(firstOverlaps, vpc);
   const found = new Map<string, Finding>();
   for (const [holder, before] of first) {
     const subnet = { name: holder, spec: world.ask(subnetSpec, holder) ?? {} };
@@ -239,4 +244,10 @@ const nodeAddresses: Query<Readonly<Record<string, readonly string[]>>> = define
   const found: Record<string, readonly string[]> = {};
   for (const name of world.nodes.keys()) found[name] = world.ask(nodeView, name)?.internalIps ?? [];
   return found;
+});
+
+/** The node whose InternalIP keeps a Subnet of the default Vpc from taking effect. */
+export const nodeInSubnet: Query<string | undefined> = defineQuery('subnet-node-inside', (world, name) => {
+  const before = world.ask(firstOverlaps, world.settings.defaultVpc).get(name);
+  return before?.kind === 'node' ? before.holder : undefined;
 });

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { traitsOf } from '../../src/world/resources.ts';
 import type { PrintedLeft, TimedCondition } from './left-cluster.ts';
+import { until } from '../../src/testing/until.ts';
+import { StatusWrites } from './status-writes.ts';
 import { clusterAsLeft, noOlderReleases, OLDER_RELEASES, TakenOver } from './left-cluster.ts';
 
 if (noOlderReleases !== undefined) test('take-overs from older releases', { skip: noOlderReleases }, () => {});
@@ -116,6 +118,30 @@ for (const release of OLDER_RELEASES) {
         );
     });
 
+    test('no status of a sound network that a watch shows during the take-over is taken back', async () => {
+      await using cluster = await clusterAsLeft(release);
+      await using taken = new TakenOver(cluster);
+      using writes = new StatusWrites();
+      for (const resource of NETWORKS) await writes.follow(cluster.client, resource);
+      const before = writes.states;
+      await taken.converged();
+      for (const resource of NETWORKS)
+        for (const object of await taken.list(resource))
+          await until(`the watch has shown ${resource} ${object.metadata.name}`, () => writes.has(resource, object));
+      assert.equal(writes.failure, undefined);
+      assert.ok(writes.states >= before + 15, `the take-over wrote ${writes.states - before} states of ${writes.objects} objects`);
+      assert.deepEqual(writes.takenBack(), []);
+      assert.deepEqual(
+        writes.lost('Ready since', (value) => value.startsWith('True ')),
+        [],
+      );
+      for (const field of ['router', 'standby', 'default', 'dhcpV4OptionsUUID', 'dhcpV6OptionsUUID', 'subnets'])
+        assert.deepEqual(
+          writes.lost(field, (value) => !['', '""', 'false', '[]'].includes(value)),
+          [],
+        );
+    });
+
     test("rows of other programs beside Kube-OVN's stay bit by bit", async () => {
       await using cluster = await clusterAsLeft(release);
       const { ovn } = cluster;
@@ -214,6 +240,7 @@ for (const release of OLDER_RELEASES) {
 
 /** The group of all denied ports, which belongs to no object, with its ACLs, and two sets of the default Vpc, which is not deleted. */
 const MOST_LEFT = 7;
+const NETWORKS = ['vpcs', 'subnets'] as const;
 const BUILT_IN = ['ovn-cluster', 'ovn-default', 'join'];
 
 type Ovn = Awaited<ReturnType<typeof clusterAsLeft>>['ovn'];

@@ -1,5 +1,5 @@
 /**
- * The caches: one list-watch for each resource, feeding a table of the World.
+ * The caches: one list-watch for each resource, feeding a table of the World. The file is long because it names every kind.
  */
 import type { IPPool } from '../../api/kinds/ip-pool.ts';
 import { ipPoolKind } from '../../api/kinds/ip-pool.ts';

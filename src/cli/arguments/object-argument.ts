@@ -21,10 +21,10 @@ export function objectArgument(command: string, kind: string, name: string | und
   const resource = resourceNamed(type);
   if (resource === undefined) throw unknownKind(command, type, TYPED_NAMES);
   const { namespaced, plural } = traitsOf(resource);
-  const said = nameArgument(command, kind, name, plural);
-  if (!namespaced) return { resource, namespace: '', name: said };
+  const named = nameArgument(command, kind, name, plural);
+  if (!namespaced) return { resource, namespace: '', name: named };
   // The form in Kiln's own messages: `pod shop/web-0`.
-  const [one = '', other] = said.split('/', 2);
+  const [one = '', other] = named.split('/', 2);
   return other === undefined ? { resource, namespace: defaultNamespace, name: one } : { resource, namespace: one, name: other };
 }
 
@@ -51,10 +51,10 @@ export function nameArgument(command: string, kind: string, name: string | undef
       'it takes one object',
       `kiln ${command} ${type} ${name}`,
     );
-  const said = name ?? inOne ?? '';
-  if (said === '')
+  const given = name ?? inOne ?? '';
+  if (given === '')
     throw new CommandFailure(EXIT.usage, `kiln ${command} ${type} needs a name`, 'it takes one object', commandText`kubectl get ${plural}`);
-  return said;
+  return given;
 }
 
 /** @throws CommandFailure if the object does not exist */

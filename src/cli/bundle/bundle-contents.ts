@@ -95,12 +95,12 @@ export function archivedEvent(event: Fields, names: KnownNames): Fields | undefi
   const [, cause = ''] = /^([A-Za-z]+): /.exec(text) ?? [];
   const head = isOwnReason(cause) ? `${cause}: ` : '';
   const rest = text.slice(head.length);
-  const said = `${head}${rest === '' ? '' : beginsAsOurs(rest) ? archivedMessage(rest, names) : withheld(rest)}`;
+  const archived = `${head}${rest === '' ? '' : beginsAsOurs(rest) ? archivedMessage(rest, names) : withheld(rest)}`;
   return redacted({
     metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
     involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
     source: { component: source },
-    message: said,
+    message: archived,
     ...only(event, ['type', 'reason', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
   });
 }
@@ -205,9 +205,9 @@ function archivedConditions(all: unknown, names: KnownNames): unknown {
     const { type, reason, message } = fieldsOf(condition);
     const own =
       typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type) && (reason === undefined || reason === '' || isOwnReason(reason));
-    const said = own && typeof message === 'string' ? { message: archivedMessage(message, names) } : {};
+    const archived = own && typeof message === 'string' ? { message: archivedMessage(message, names) } : {};
     const fields = ['reason', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
-    return { ...only(condition, ['type', 'status', ...(own ? fields : [])]), ...said };
+    return { ...only(condition, ['type', 'status', ...(own ? fields : [])]), ...archived };
   });
 }
 

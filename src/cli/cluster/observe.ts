@@ -12,7 +12,7 @@ import type { SettingsFlags } from './leader.ts';
 import { settingsFor } from './leader.ts';
 import { certificateProblem } from '../connection/ovn-certificates.ts';
 
-export interface LookFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {}
+export interface ObservationFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {}
 
 export function addNorthboundFlags(command: Command): Command {
   return command
@@ -27,12 +27,12 @@ export function addNorthboundFlags(command: Command): Command {
 }
 
 /** The endpoints of the database; undefined if none is named. An empty variable names none. */
-export function northboundOf({ ovnNb = '' }: Pick<LookFlags, 'ovnNb'>): string | undefined {
+export function northboundOf({ ovnNb = '' }: Pick<ObservationFlags, 'ovnNb'>): string | undefined {
   return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
 }
 
 /** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that. */
-export async function observe(flags: LookFlags, io: CommandIo): Promise<Observation> {
+export async function observe(flags: ObservationFlags, io: CommandIo): Promise<Observation> {
   const ovnNb = northboundOf(flags) ?? '';
   const endpoints = endpointsOf(ovnNb);
   const observation = await Observation.open({

@@ -31,7 +31,7 @@ import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts'
 import { CommandFailure, EXIT, failureOf } from '../errors/command-failure.ts';
 import { LABORATORY_LOG } from '../settings/defaults.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
-import type { LookFlags } from '../cluster/observe.ts';
+import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf, observe } from '../cluster/observe.ts';
 import { outputText } from '../output/terminal.ts';
 import type { TarMember } from '../output/tar.ts';
@@ -40,7 +40,7 @@ import { runDiff } from './diff.ts';
 import { runStatus } from './status.ts';
 import { runVersion } from './version.ts';
 
-export interface BundleFlags extends LookFlags {
+export interface BundleFlags extends ObservationFlags {
   readonly file?: string;
 }
 

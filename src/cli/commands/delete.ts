@@ -23,7 +23,7 @@ import { requireDeleteRights } from '../deletion/delete-rights.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { NamedObject } from '../arguments/object-argument.ts';
 import { existing, objectArgument, typeText } from '../arguments/object-argument.ts';
-import type { LookFlags } from '../cluster/observe.ts';
+import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { Line, Output } from '../output/terminal.ts';
@@ -34,7 +34,7 @@ import { commandText, inNamespace, nameArgument } from '../../text/command-text.
 
 export const OWNER_POLICIES = ['keep', 'scale', 'delete'] as const;
 
-export interface DeleteFlags extends LookFlags {
+export interface DeleteFlags extends ObservationFlags {
   readonly namespace?: string;
   readonly cascade?: boolean;
   readonly owners?: (typeof OWNER_POLICIES)[number];

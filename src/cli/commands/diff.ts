@@ -10,13 +10,13 @@ import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/c
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import { KUBE_ADVICE } from '../errors/error-advice.ts';
 import { addSettingsFlags, settingsFor } from '../cluster/leader.ts';
-import type { LookFlags } from '../cluster/observe.ts';
+import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import { commandText } from '../../text/command-text.ts';
 
-export interface DiffFlags extends LookFlags {
+export interface DiffFlags extends ObservationFlags {
   readonly output: 'table' | StructuredFormat;
   readonly details?: boolean;
 }
@@ -57,11 +57,11 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
     );
   // Reports an API server that is not reachable or denies access at once, instead of after the time limit.
   await io.client.version();
-  await using look = await opened(flags, ovnNb, io);
-  const plan = look.plan();
-  const conflicts = look.conflicts();
+  await using fresh = await opened(flags, ovnNb, io);
+  const plan = fresh.plan();
+  const conflicts = fresh.conflicts();
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
-  const left = leftoverGroups(look.world, look.desired);
+  const left = leftoverGroups(fresh.world, fresh.desired);
   const count = plan.rows.length + plan.objects.length;
   if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left }));
   else if (count > 0) io.out(flags.details === true ? planLines(plan) : planGroupLines(plan));

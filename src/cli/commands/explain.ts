@@ -16,13 +16,13 @@ import { EXIT } from '../errors/command-failure.ts';
 import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../arguments/object-argument.ts';
 import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../deletion/workload-owner.ts';
 import { addSettingsFlags, leaderProblem } from '../cluster/leader.ts';
-import type { LookFlags } from '../cluster/observe.ts';
+import type { ObservationFlags } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Line } from '../output/terminal.ts';
 import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 
-export interface ExplainFlags extends LookFlags {
+export interface ExplainFlags extends ObservationFlags {
   readonly namespace?: string;
   readonly output: 'table' | 'wide' | StructuredFormat;
   readonly all?: boolean;

@@ -171,7 +171,7 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
 async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: CommandIo): Promise<IP> {
   const { name, uid } = ip.metadata;
   const until = performance.now() + patienceMs(flags);
-  let said = '';
+  let printed = '';
   for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 1.5, LAST_LOOK_MS)) {
     const now = await io.client.find<IP>(IPS, { name });
     if (now === undefined || now.metadata.uid !== uid)
@@ -200,8 +200,8 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
         message === '' ? 'no controller has processed it' : message,
         `the controller processes it later; see ${commandText`kubectl get ip ${name}, or release it with kiln release ${name} --yes`}`,
       );
-    if (message !== said) io.say(message);
-    said = message;
+    if (message !== printed) io.say(message);
+    printed = message;
     await sleep(wait);
   }
 }

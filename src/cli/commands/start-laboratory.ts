@@ -19,7 +19,7 @@ import type { Laboratory } from '../laboratory/laboratory.ts';
 import { laboratoryPackage } from '../laboratory/laboratory.ts';
 import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
-import { tellAll } from '../output/terminal.ts';
+import { printErrorText } from '../output/terminal.ts';
 import { progressTo, seconds } from '../output/progress.ts';
 import { CLIENT_NAME } from '../../webhook/server/client-identity.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
@@ -159,7 +159,7 @@ const OTHER_DIRECTORY = 'kiln start --directory ANOTHER';
 
 /** Prints the failure. @returns its exit code */
 function failed(failure: CommandFailure): number {
-  tellAll(failureText(failure));
+  printErrorText(failureText(failure));
   return failure.exit;
 }
 

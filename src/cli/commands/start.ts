@@ -15,14 +15,14 @@ import type { Log } from '../../runtime/log.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import { makeController, northboundSession } from '../connection/connect.ts';
 import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';
-import { tellAll } from '../output/terminal.ts';
+import { printErrorText } from '../output/terminal.ts';
 import { networkSettings } from '../settings/network-flags.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
 import type { WebhookSettings } from '../settings/webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
 import { processMetrics, serveController } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
-import { sayWhatOthersRead } from '../settings/secret-files.ts';
+import { warnOfReadableSecrets } from '../settings/secret-files.ts';
 import { interrupted } from '../process/interruption.ts';
 import type { StartFlags } from '../settings/start-flags.ts';
 import { runLaboratory } from './start-laboratory.ts';
@@ -85,18 +85,18 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     const failure = isKubeError(error)
       ? failureOf(error, 'start')
       : new CommandFailure(EXIT.usage, 'kiln start failed', why, 'kiln start --help');
-    tellAll(failureText(failure));
+    printErrorText(failureText(failure));
     return isKubeError(error) ? EXIT.unreachable : failure.exit;
   }
   sayWhatIsNotDone(log);
-  sayWhatOthersRead(flags, log);
+  warnOfReadableSecrets(flags, log);
   controller.start();
-  let said = '';
+  let logged = '';
   const waiting = setInterval(() => {
     const { phase, waitingFor } = controller.status;
     const now = waitingFor.join(', ');
-    if (now === said) return;
-    said = now;
+    if (now === logged) return;
+    logged = now;
     if (waitingFor.length > 0) log.warn('waiting', { phase, for: waitingFor });
     else log.info('waiting no more', { phase });
   }, 10_000);
@@ -115,7 +115,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
 
 /** With `--read-only`: logs the planned writes whenever they change. */
 function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
-  let said: string | undefined;
+  let logged: string | undefined;
   return setInterval(() => {
     if (!controller.quiet) return;
     const { rows, objects } = controller.plan();
@@ -124,8 +124,8 @@ function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
       ...objects.map(({ verb, resource, namespace, name }) => `${verb} ${resource}/${namespace === '' ? '' : `${namespace}/`}${name}`),
     ];
     const text = changes.join('\n');
-    if (text === said) return;
-    said = text;
+    if (text === logged) return;
+    logged = text;
     log.info(changes.length === 0 ? 'plan: nothing to do' : 'plan', {
       rows: rows.length,
       objects: objects.length,

@@ -21,13 +21,13 @@ import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { Leader } from '../cluster/leader.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import { typeText } from '../arguments/object-argument.ts';
-import type { LookFlags } from '../cluster/observe.ts';
+import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf, observe } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 
-export interface StatusFlags extends LookFlags {
+export interface StatusFlags extends ObservationFlags {
   readonly output: 'table' | 'wide' | 'name' | StructuredFormat;
   readonly namespace?: string;
   readonly selector?: string;
@@ -93,16 +93,16 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
   await using observation = await observe(flags, io);
   await readOlderDefinitions(io.client, observation.world, kindsInUse(observation.world));
-  let look = await lookAt(observation, flags, io, labelled);
+  let screen = await statusScreen(observation, flags, io, labelled);
   for (let printed = ''; flags.watch === true;) {
-    if (look.changing !== printed) io.out(printed === '' ? look.output : look.following);
-    printed = look.changing;
+    if (screen.changing !== printed) io.out(printed === '' ? screen.output : screen.following);
+    printed = screen.changing;
     await observation.changed(LOOK_MS);
     await sleep(GATHER_MS);
-    look = await lookAt(observation, flags, io, flags.selector === undefined ? undefined : await withLabels(flags.selector, io));
+    screen = await statusScreen(observation, flags, io, flags.selector === undefined ? undefined : await withLabels(flags.selector, io));
   }
-  io.out(look.output);
-  return look.exit;
+  io.out(screen.output);
+  return screen.exit;
 }
 
 /** Resources that have objects. */
@@ -114,7 +114,7 @@ function kindsInUse({ tables, unimplemented }: World): ReadonlySet<ResourceName>
   ]);
 }
 
-interface Look {
+interface StatusScreen {
   readonly output: Output;
   /** The same text, separated from the previous one. */
   readonly following: Output;
@@ -123,7 +123,12 @@ interface Look {
   readonly exit: number;
 }
 
-async function lookAt(observation: Observation, flags: StatusFlags, io: CommandIo, labelled: Labelled | undefined): Promise<Look> {
+async function statusScreen(
+  observation: Observation,
+  flags: StatusFlags,
+  io: CommandIo,
+  labelled: Labelled | undefined,
+): Promise<StatusScreen> {
   const now = Date.now();
   const leader = await leaderOf(io, flags.leaseNamespace);
   const { world, northboundRead, schemaVersion, northboundProblem } = observation;

@@ -34,7 +34,7 @@ Examples:
 const EXIT_CODES = `
 Exit codes: 0 compatible, 1 not compatible, 2 wrong usage, 3 cluster unreachable or forbidden.
 The leader publishes its version on its Lease; ovn-northd writes the version of OVN into the database.
-That of Open vSwitch is each node's own (ovs-vswitchd --version there): nothing in the Northbound database tells it.
+That of Open vSwitch is each node's own (ovs-vswitchd --version there): the Northbound database does not contain it.
 `;
 
 export function addVersion(program: Command): void {

@@ -13,7 +13,7 @@ import { redactedText } from '../../runtime/redaction.ts';
 import { EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import type { Paint } from '../../explain/tree-text.ts';
 import type { Line, Output } from '../output/terminal.ts';
-import { lineText, print, tell, tellAll } from '../output/terminal.ts';
+import { lineText, print, printError, printErrorText } from '../output/terminal.ts';
 import type { ColorMode } from '../output/paint.ts';
 import { COLOR_MODES, painter } from '../output/paint.ts';
 import type { OutputFormat } from '../output/object-output.ts';
@@ -109,7 +109,7 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
   let lastWords = (): string => '';
   process.once('SIGINT', () => {
     const words = lastWords();
-    if (words !== '') tell(words);
+    if (words !== '') printError(words);
     process.exit(EXIT.interrupted);
   });
   try {
@@ -125,7 +125,7 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
       namespace: connection.namespace ?? 'default',
       out: print,
       say: (line) => {
-        if (flags.quiet !== true) tell(line);
+        if (flags.quiet !== true) printError(line);
       },
       lastWords: (words) => {
         lastWords = words;
@@ -135,8 +135,8 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
     });
   } catch (error) {
     const failure = failureOf(error, name);
-    tellAll(failureText(failure));
-    if (flags.verbose === true) tellAll(redactedText(inspect(error)));
+    printErrorText(failureText(failure));
+    if (flags.verbose === true) printErrorText(redactedText(inspect(error)));
     return failure.exit;
   } finally {
     await client?.close();

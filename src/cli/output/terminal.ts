@@ -28,11 +28,11 @@ export function print(output: Output): void {
 }
 
 /** Prints a line for the user on standard error. */
-export function tell(line: Line): void {
+export function printError(line: Line): void {
   process.stderr.write(`${lineText(line)}\n`);
 }
 
 /** Prints a text of several lines, such as a stack or a help. Control characters within lines are made visible; line ends stay. */
-export function tellAll(text: string): void {
+export function printErrorText(text: string): void {
   process.stderr.write(`${glyphs(visibleLines(text.trimEnd()))}\n`);
 }

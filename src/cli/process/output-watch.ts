@@ -1,4 +1,4 @@
-import { tellAll } from '../output/terminal.ts';
+import { printErrorText } from '../output/terminal.ts';
 import { EXIT, failureText, CommandFailure } from '../errors/command-failure.ts';
 
 /** The exit code that a shell reports for a program that a closed pipe ended. */
@@ -11,7 +11,9 @@ const BROKEN_PIPE = 141;
 export function endWithOutput(command: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
-    tellAll(failureText(new CommandFailure(EXIT.unreachable, `the output of kiln ${command} cannot be written`, error.message, 'df -h')));
+    printErrorText(
+      failureText(new CommandFailure(EXIT.unreachable, `the output of kiln ${command} cannot be written`, error.message, 'df -h')),
+    );
     process.exit(EXIT.unreachable);
   });
   process.stderr.on('error', () => undefined);

@@ -4,7 +4,7 @@ import { CommandFailure, EXIT, failureText } from '../errors/command-failure.ts'
 import type { StartFlags } from './start-flags.ts';
 import type { Configured } from './configuration.ts';
 import { ConfigurationError, configure } from './configuration.ts';
-import { tellAll } from '../output/terminal.ts';
+import { printErrorText } from '../output/terminal.ts';
 import { startProblem } from './start-problem.ts';
 
 export const PRECEDENCE =
@@ -21,7 +21,7 @@ export async function configured(
 ): Promise<number> {
   const name = `kiln ${command.name()}`;
   const wrong = (problem: string, what = `${name} was not run`, next = `${name} --help`): number => {
-    tellAll(failureText(new CommandFailure(EXIT.usage, what, problem, next)));
+    printErrorText(failureText(new CommandFailure(EXIT.usage, what, problem, next)));
     return EXIT.usage;
   };
   let settings: readonly Configured[];

@@ -7,7 +7,7 @@ import { openPrivate } from '../../runtime/private-file.ts';
 import type { Log } from '../../runtime/log.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { readMetricsToken } from '../process/operations.ts';
-import { sayWhatOthersRead } from './secret-files.ts';
+import { warnOfReadableSecrets } from './secret-files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kiln-modes-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ const file = (name: string, text: string, mode: number): string => {
 test('a file with a secret that every user may read is named with its mode and what to do; others are not', () => {
   const warnings: unknown[] = [];
   const log: Log = { ...SILENT, warn: (_, fields) => warnings.push([fields?.['flag'], fields?.['mode']]) };
-  sayWhatOthersRead(
+  warnOfReadableSecrets(
     { ovnKey: file('loose', 'k', 0o444), webhookKey: file('tight', 'k', 0o440), metricsTokenFile: join(directory, 'none') },
     log,
   );

@@ -13,7 +13,7 @@ export interface SecretFiles {
 
 const READ_BY_OTHERS = 0o004;
 
-export function sayWhatOthersRead({ ovnKey, webhookKey, metricsTokenFile }: SecretFiles, log: Log): void {
+export function warnOfReadableSecrets({ ovnKey, webhookKey, metricsTokenFile }: SecretFiles, log: Log): void {
   const files = { '--ovn-key': ovnKey, '--webhook-key': webhookKey, '--metrics-token-file': metricsTokenFile };
   for (const [flag, file] of Object.entries(files)) {
     const mode = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;

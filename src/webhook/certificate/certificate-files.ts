@@ -10,7 +10,7 @@ import { systemClock } from '../../timing/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
 /** Kubelets refresh the files of a Secret about once a minute. */
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 
 /** The files may appear late: cert-manager creates them, and its own pod needs a network first. */
 class FileMissing extends Error {}
@@ -85,7 +85,7 @@ export class CertificateFiles {
   readonly #options: CertificateFilesOptions;
   readonly #clock: Clock;
   #served: Credential | undefined;
-  #complained = '';
+  #loggedError = '';
   #invalid = '';
   #timer: TimerHandle;
 
@@ -93,8 +93,8 @@ export class CertificateFiles {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#served = options.first;
-    if (this.#served === undefined) this.#look();
-    this.#tellOfValidity();
+    if (this.#served === undefined) this.#check();
+    this.#logValidity();
     this.#wait();
   }
 
@@ -104,18 +104,18 @@ export class CertificateFiles {
 
   #wait(): void {
     this.#timer = this.#clock.setTimeout(() => {
-      this.#look();
-      this.#tellOfValidity();
+      this.#check();
+      this.#logValidity();
       this.#wait();
-    }, LOOK_MS);
+    }, CHECK_MS);
   }
 
   /** While the other program replaces the two files, they do not match. Kiln keeps serving the previous certificate. */
-  #look(): void {
+  #check(): void {
     const { certificateFile, keyFile, use, log } = this.#options;
     try {
       const found = readCertificateFiles(certificateFile, keyFile);
-      this.#complained = '';
+      this.#loggedError = '';
       if (found.certificate === this.#served?.certificate && found.key === this.#served.key) return;
       const message = this.#served === undefined ? 'webhook certificate read' : 'webhook certificate read again';
       this.#served = found;
@@ -124,13 +124,13 @@ export class CertificateFiles {
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       const meanwhile = this.#served === undefined ? 'the webhook answers nothing until then' : 'the previous certificate is still served';
-      if (text !== this.#complained) log.warn(`the files of the webhook certificate cannot be used; ${meanwhile}`, { error: text });
-      this.#complained = text;
+      if (text !== this.#loggedError) log.warn(`the files of the webhook certificate cannot be used; ${meanwhile}`, { error: text });
+      this.#loggedError = text;
     }
   }
 
   /** An API server that rejects the certificate reports this in its own log only, and continues without the webhook. */
-  #tellOfValidity(): void {
+  #logValidity(): void {
     const { certificateFile, log } = this.#options;
     if (this.#served === undefined) return;
     const problem = validityProblem(this.#served, certificateFile, this.#clock.wallTime()) ?? '';

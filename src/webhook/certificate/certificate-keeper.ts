@@ -17,7 +17,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { CertificateData, CertificatePlan } from './certificate-plan.ts';
 import { certificatesIn, isTrusted, planCertificate } from './certificate-plan.ts';
 import type { WebhookConfiguration } from '../manifests/webhook-configuration.ts';
-import { closedToPods, WEBHOOK_CONFIGURATIONS } from '../manifests/webhook-configuration.ts';
+import { webhooksBlockingPods, WEBHOOK_CONFIGURATIONS } from '../manifests/webhook-configuration.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
@@ -66,11 +66,11 @@ export class CertificateKeeper {
   #busy = false;
   #again = false;
   #closed = false;
-  #complained = '';
+  #loggedError = '';
   /** The certificate for which the distrust of the API server was last reported. */
   #distrusted = '';
   /** The webhooks for which it was last reported that they block every pod. */
-  #closedToPods = '';
+  #loggedBlockedPods = '';
   /** The bundle last seen complete in the configuration, and since when. */
   #published: { readonly bundle: string; readonly since: number } | undefined;
   /** When this replica last replaced an unfit certificate. */
@@ -83,7 +83,7 @@ export class CertificateKeeper {
     this.#clock = clock;
     const { client, namespace, secret, configuration } = options;
     const onNotice = (notice: CacheNotice): void => {
-      if (notice.kind === 'failure') this.#complain(notice.error);
+      if (notice.kind === 'failure') this.#logError(notice.error);
     };
     this.#secrets = new ListWatchCache<Secret>({
       client,
@@ -101,8 +101,8 @@ export class CertificateKeeper {
       onNotice,
     });
     for (const cache of [this.#secrets, this.#configurations]) {
-      cache.onDelta(() => this.#look());
-      cache.onState(() => this.#look());
+      cache.onDelta(() => this.#check());
+      cache.onState(() => this.#check());
     }
   }
 
@@ -117,8 +117,8 @@ export class CertificateKeeper {
     await Promise.all([this.#secrets.close(), this.#configurations.close()]);
   }
 
-  /** One look at a time; a change during a look starts another one. */
-  #look(): void {
+  /** One check at a time; a change during a check starts another one. */
+  #check(): void {
     if (this.#closed || !this.#secrets.ready) return;
     if (this.#busy) {
       this.#again = true;
@@ -128,23 +128,23 @@ export class CertificateKeeper {
     this.#again = false;
     this.#clock.clearTimeout(this.#timer);
     this.#step().then(
-      (wait) => this.#rest(wait),
+      (wait) => this.#schedule(wait),
       (error: unknown) => {
-        this.#complain(error);
+        this.#logError(error);
         // No watch reports a granted right. Rights are seldom granted, so Kiln checks seldom.
-        this.#rest(isKubeError(error, 'KUBE_FORBIDDEN') ? LONGEST_WAIT_MS : RETRY_MS);
+        this.#schedule(isKubeError(error, 'KUBE_FORBIDDEN') ? LONGEST_WAIT_MS : RETRY_MS);
       },
     );
   }
 
-  #rest(wait: number): void {
+  #schedule(wait: number): void {
     this.#busy = false;
     if (this.#closed) return;
-    if (this.#again) this.#look();
-    else this.#timer = this.#clock.setTimeout(() => this.#look(), Math.min(Math.max(wait, 100), LONGEST_WAIT_MS));
+    if (this.#again) this.#check();
+    else this.#timer = this.#clock.setTimeout(() => this.#check(), Math.min(Math.max(wait, 100), LONGEST_WAIT_MS));
   }
 
-  /** @returns milliseconds until the next look if nothing changes */
+  /** @returns milliseconds until the next check if nothing changes */
   async #step(): Promise<number> {
     const { namespace, secret: name, hosts, lifetimeMs } = this.#options;
     const secret = this.#secrets.get(`${namespace}/${name}`);
@@ -165,9 +165,9 @@ export class CertificateKeeper {
       this.#options.use(plan.credential);
     }
     await this.#publish(plan.bundle);
-    this.#tellOfDistrust(plan.credential.certificate);
-    this.#tellOfClosedDoor();
-    this.#complained = '';
+    this.#logDistrust(plan.credential.certificate);
+    this.#logBlockedPods();
+    this.#loggedError = '';
     return plan.until - now;
   }
 
@@ -207,13 +207,13 @@ export class CertificateKeeper {
     const { client, configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
     if (configuration === undefined || injectedBy(configuration) !== undefined) return;
-    const wanted = base64(bundle);
-    const outdated = (configuration.webhooks ?? []).flatMap(({ clientConfig }, at) => (clientConfig.caBundle === wanted ? [] : [at]));
+    const expected = base64(bundle);
+    const outdated = (configuration.webhooks ?? []).flatMap(({ clientConfig }, at) => (clientConfig.caBundle === expected ? [] : [at]));
     if (outdated.length === 0) return;
     try {
       const written = await client.jsonPatch<WebhookConfiguration>(WEBHOOK_CONFIGURATIONS, { name }, [
         { op: 'test', path: '/metadata/resourceVersion', value: configuration.metadata.resourceVersion },
-        ...outdated.map((at) => ({ op: 'add', path: `/webhooks/${at}/clientConfig/caBundle`, value: wanted }) as const),
+        ...outdated.map((at) => ({ op: 'add', path: `/webhooks/${at}/clientConfig/caBundle`, value: expected }) as const),
       ]);
       log.info('webhook authorities published', { configuration: name, authorities: certificatesIn(bundle).length });
       this.#configurations.applyOwn(written);
@@ -228,7 +228,7 @@ export class CertificateKeeper {
    * Warns if the configuration has other authorities: the API server then rejects the webhook's certificate silently and continues without
    * the webhook.
    */
-  #tellOfDistrust(certificate: string): void {
+  #logDistrust(certificate: string): void {
     const { configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
     const annotation = configuration === undefined ? undefined : injectedBy(configuration);
@@ -251,23 +251,23 @@ export class CertificateKeeper {
    * Warns if a configuration with `failurePolicy: Fail` blocks every pod, also those of the webhook itself. `Fail` is the user's choice and
    * stays; but the user would notice this consequence too late.
    */
-  #tellOfClosedDoor(): void {
+  #logBlockedPods(): void {
     const { configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
-    const closed = configuration === undefined ? '' : closedToPods(configuration).join(', ');
-    if (closed !== '' && closed !== this.#closedToPods)
+    const closed = configuration === undefined ? '' : webhooksBlockingPods(configuration).join(', ');
+    if (closed !== '' && closed !== this.#loggedBlockedPods)
       log.warn('no pod can be created while the webhook does not answer, and so no replica of Kiln either', {
         error: `ValidatingWebhookConfiguration ${name}: ${closed} has failurePolicy Fail for every pod, also those of this controller`,
         next: commandText`kubectl edit validatingwebhookconfiguration ${name}: set it to Ignore, or exclude the controller's namespace with a namespaceSelector`,
       });
-    this.#closedToPods = closed;
+    this.#loggedBlockedPods = closed;
   }
 
-  #complain(error: unknown): void {
+  #logError(error: unknown): void {
     if (isKubeError(error) && AWAY.includes(error.code)) return;
     const text = error instanceof Error ? error.message : String(error);
-    if (text === this.#complained) return;
-    this.#complained = text;
+    if (text === this.#loggedError) return;
+    this.#loggedError = text;
     const { namespace, secret, log } = this.#options;
     const apply = 'kubectl apply -f deploy/webhook.yaml';
     // A Secret marked as immutable rejects every change.

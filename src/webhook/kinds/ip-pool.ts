@@ -17,11 +17,13 @@ export function validateIpPoolCreate(pool: IPPool, { world, complete }: Observed
   const findings = findingsOf(pool, complete ? world : undefined);
   const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
   const { subnet } = pool.spec;
-  const going = complete && world.ask(isClosed, subnet);
+  const terminating = complete && world.ask(isClosed, subnet);
   return {
     denials: [
       ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),
-      ...(going ? [forbidden({ ...subnetTerminating(subnet), message: latePoolMessage(pool.metadata.name, subnet) }, 'spec.subnet')] : []),
+      ...(terminating
+        ? [forbidden({ ...subnetTerminating(subnet), message: latePoolMessage(pool.metadata.name, subnet) }, 'spec.subnet')]
+        : []),
     ],
     warnings: waits.map(({ message }) => message),
   };

@@ -48,12 +48,12 @@ export interface WebhookConfiguration extends KubeObject {
 }
 
 /** Names of webhooks that block the creation of every pod while no webhook answers, and so also of the pods that could answer. */
-export function closedToPods({ webhooks = [] }: WebhookConfiguration): readonly string[] {
+export function webhooksBlockingPods({ webhooks = [] }: WebhookConfiguration): readonly string[] {
   return webhooks
     .filter(({ failurePolicy, rules = [], namespaceSelector = {}, objectSelector = {}, matchConditions = [] }) => {
       const selects = Object.keys({ ...namespaceSelector, ...objectSelector }).length > 0 || matchConditions.length > 0;
-      const asked = rules.some(({ operations, resources }) => operations.includes('CREATE') && resources.includes('pods'));
-      return failurePolicy === 'Fail' && !selects && asked;
+      const forPods = rules.some(({ operations, resources }) => operations.includes('CREATE') && resources.includes('pods'));
+      return failurePolicy === 'Fail' && !selects && forPods;
     })
     .map(({ name }) => name);
 }

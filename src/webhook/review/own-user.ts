@@ -76,11 +76,11 @@ export class OwnUser {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        const asked = await userAsked(client, signal);
-        if (asked === undefined) {
+        const fromServer = await userFromServer(client, signal);
+        if (fromServer === undefined) {
           const credentials = await connection.credentials(false);
           this.#name = userOfCredentials(credentials) ?? (await userOfToken(client, credentials, signal));
-        } else this.#name = asked;
+        } else this.#name = fromServer;
         if (this.#name === undefined)
           log.warn('the webhook cannot determine the user name of this controller, and validates its writes like those of any client', {
             next: 'set --webhook-own-user',
@@ -88,7 +88,7 @@ export class OwnUser {
         else
           log.info('the webhook determined the user name of this controller', {
             user: this.#name,
-            from: asked === undefined ? 'credentials' : 'API server',
+            from: fromServer === undefined ? 'credentials' : 'API server',
           });
         return;
       } catch {
@@ -103,9 +103,9 @@ export class OwnUser {
  * @returns undefined if the API server does not know the name
  * @throws KubeError
  */
-async function userAsked(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
+async function userFromServer(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
   for (const version of ['v1', 'v1beta1']) {
-    const name = await answered(async () => {
+    const name = await unlessUnavailable(async () => {
       const { status } = (await ask(client, reviews(version), {}, signal)) as SelfSubjectReview;
       return status?.userInfo?.username;
     });
@@ -118,7 +118,7 @@ async function userAsked(client: KubeClient, signal: AbortSignal): Promise<strin
 async function userOfToken(client: KubeClient, { headers }: Credentials, signal: AbortSignal): Promise<string | undefined> {
   const [, token] = /^Bearer (.+)$/.exec(headers['authorization'] ?? '') ?? [];
   if (token === undefined) return undefined;
-  return answered(async () => {
+  return unlessUnavailable(async () => {
     const { status } = (await ask(client, TOKEN_REVIEWS, { spec: { token } }, signal)) as TokenReview;
     return status?.authenticated === true ? status.user?.username : undefined;
   });
@@ -140,9 +140,9 @@ function ask(client: KubeClient, resource: Resource, body: object, signal: Abort
  * @returns undefined if the API server does not have this resource, or denies access to it
  * @throws KubeError
  */
-async function answered(asked: () => Promise<string | undefined>): Promise<string | undefined> {
+async function unlessUnavailable(request: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
-    return await asked();
+    return await request();
   } catch (error) {
     if (UNANSWERED.some((code) => isKubeError(error, code))) return undefined;
     throw error;

@@ -215,7 +215,7 @@ test('the denial of a CIDR without addresses in use has the message of the condi
   assert.deepEqual(codes(change({ ...now, spec: { ...now.spec, namespaces: ['shop', 'more'] } }, now)), []);
 });
 
-test('a Vpc that is not there is waited for, with a warning; one that is going takes no new Subnet', () => {
+test('a Subnet waits for a missing Vpc, with a warning; a Vpc that is being deleted accepts no new Subnet', () => {
   const scene = tenant();
   const early = reviewed(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));
   assert.deepEqual(
@@ -269,7 +269,7 @@ test('a deletion is denied while the object has blockers, with the message of th
   assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', vpc)), []);
 });
 
-test('where deletions wait, what is in use is accepted with a warning that says for what it waits; what is built in is denied', () => {
+test('with deletion-in-use=wait the deletion of an object in use is allowed with a warning that names its blockers; that of a built-in object is denied', () => {
   const scene = tenant();
   for (let i = 0; i < 6; i++) scene.pod(`web-${i}`);
   scene.bench.converge();
@@ -327,7 +327,7 @@ test('denied deletions are remembered for five minutes, by user and object', () 
   assert.equal(refused.has(endless), false);
 });
 
-test('deletion of what cannot be validated, of what goes already, and by the controller itself is let through', () => {
+test('deletions are allowed: of objects that cannot be validated, of objects being deleted, and by the controller itself', () => {
   const scene = tenant();
   const vpc = scene.bench.object('vpcs', 'blue') ?? { metadata: {} };
   assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', vpc, { complete: false })), []);
@@ -429,7 +429,7 @@ test('a Subnet over the API server, or for a namespace that its Vpc does not lis
   assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'subnets', more, { before })), [], 'it was wrong before');
 });
 
-test('an empty spec.vpc in an update names the default Vpc: it is let through there and written again, and refused elsewhere', () => {
+test('an empty spec.vpc in an update names the default Vpc: it is allowed there and written again, and denied elsewhere', () => {
   const scene = tenant();
   const { bench } = scene;
   const emptied = (name: string): AdmissionResult => {
@@ -444,7 +444,7 @@ test('an empty spec.vpc in an update names the default Vpc: it is let through th
   assert.deepEqual(bench.row('Logical_Router_Port', 'ovn-cluster-ovn-default')?.['networks'], networks);
 });
 
-test('an object that names one that does not exist yet is let through with a warning, and takes effect once that exists', () => {
+test('an object that names a missing one is allowed with a warning, and takes effect once that exists', () => {
   const scene = tenant();
   const { bench } = scene;
   const late: readonly (readonly [ResourceName, string, object])[] = [
@@ -637,7 +637,7 @@ test('the denial of a Vip, an EIP, an IP object, a pool or a pod has the message
   }
 });
 
-test('nothing new comes into a Subnet that goes: no pod that names it, no IP object, no IPPool', () => {
+test('a Subnet that is being deleted accepts no new dependents: no pod that names it, no IP object, no IPPool', () => {
   const scene = tenant();
   scene.pod('stays');
   scene.bench.converge();
@@ -677,7 +677,7 @@ test('IP objects: a wrong name, an address outside or taken, a lease that is non
   assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'ips', after, { before, user: OWN, fieldManager: 'kiln-controller' })), []);
 });
 
-test('IPPools: ranges that make no sense, addresses outside or of another pool; a Subnet to come is waited for', () => {
+test('IPPools: ranges that make no sense, addresses outside or of another pool; a pool waits for a missing Subnet', () => {
   const scene = tenant();
   const pool = (name: string, spec: object): object => ({
     metadata: { name },

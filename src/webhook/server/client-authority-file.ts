@@ -7,7 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import { certificatesIn } from '../certificate/certificate-plan.ts';
 
 /** Kubelets refresh the files of a ConfigMap about once a minute. */
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 
 export interface ClientAuthorityFileOptions {
   readonly file: string;
@@ -27,7 +27,7 @@ export class ClientAuthorityFile {
   constructor(options: ClientAuthorityFileOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#look();
+    this.#check();
   }
 
   get authorities(): string | undefined {
@@ -38,7 +38,7 @@ export class ClientAuthorityFile {
     this.#clock.clearTimeout(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     const { file, use, log } = this.#options;
     try {
       const text = authoritiesIn(file);
@@ -57,7 +57,7 @@ export class ClientAuthorityFile {
         });
       this.#logged = text;
     }
-    this.#timer = this.#clock.setTimeout(() => this.#look(), LOOK_MS);
+    this.#timer = this.#clock.setTimeout(() => this.#check(), CHECK_MS);
   }
 }
 

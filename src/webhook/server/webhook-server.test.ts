@@ -121,7 +121,7 @@ test('a review is answered with its uid; a denial has code, reason, message and 
   });
 });
 
-test('validation that throws lets the request through, and is logged', async () => {
+test('a request whose validation throws is allowed, and the error is logged', async () => {
   result = new Error('a bug');
   assert.equal((JSON.parse((await send(review())).body) as { response: { allowed: boolean } }).response.allowed, true);
   assert.equal(errors.length, 1);

@@ -154,7 +154,7 @@ export class WebhookServer {
     this.#server.timeout = 2 * requestMs;
     this.#held = new ConnectionLimiter(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.unserved?.(why));
     this.#server.prependListener('secureConnection', (socket: TLSSocket) => this.#identify(socket));
-    this.#server.on('tlsClientError', (error: NodeJS.ErrnoException) => this.#tellOfDistrust(error));
+    this.#server.on('tlsClientError', (error: NodeJS.ErrnoException) => this.#logDistrust(error));
   }
 
   /** Rejects as `listen` does (`EADDRINUSE`, `EACCES`, …). */
@@ -236,7 +236,7 @@ export class WebhookServer {
    * Logs that a client rejects our certificate: the API server reports this in its own log only. Once for each certificate, since any
    * client can cause it.
    */
-  #tellOfDistrust({ code = '' }: NodeJS.ErrnoException): void {
+  #logDistrust({ code = '' }: NodeJS.ErrnoException): void {
     if (this.#distrusted || !DISTRUST.has(code)) return;
     this.#distrusted = true;
     this.#options.log.warn('an API server rejects the certificate of the webhook, and decides without it', {
@@ -267,11 +267,11 @@ export class WebhookServer {
     if (body === 'gone') return void request.destroy();
     if (body === 'too long') return respond(413, `a review ${proven ? '' : 'of this client '}has at most ${mostBytes} bytes\n`);
     const answer = (): void => {
-      const said = this.#answerOf(body, proven);
-      if (!said.ok) return respond(400, `${said.problem}\n`);
+      const answered = this.#answerOf(body, proven);
+      if (!answered.ok) return respond(400, `${answered.problem}\n`);
       this.#held.answered(request.socket);
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(said.text);
+      response.end(answered.text);
     };
     if (proven) return answer();
     // While this body arrived, other requests may have used up the time. The reserved time bounds how many requests wait for their turn.

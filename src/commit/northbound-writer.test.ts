@@ -243,7 +243,7 @@ test('a second switch of its name with a foreign port in it stays until the port
     await kiln.want([switchRow]);
     const marks = await nbctl('get', 'Logical_Switch', 's1', 'external_ids');
     await nbctl('--', '--id=@guest', 'create', 'Logical_Switch_Port', 'name=guest', '--', 'create', 'Logical_Switch', 'name=s1', `external_ids=${marks.trim()}`, 'ports=@guest'); // prettier-ignore
-    await until('it is told', () => /guest/.test(kiln.world.rowConflicts.peek(ls)?.message ?? ''));
+    await until('it is reported', () => /guest/.test(kiln.world.rowConflicts.peek(ls)?.message ?? ''));
     assert.equal((await nbctl('ls-list')).trim().split('\n').length, 2);
     await nbctl('lsp-del', 'guest');
     await until('one is left', async () => (await nbctl('ls-list')).trim().split('\n').length === 1);

@@ -300,7 +300,7 @@ test('a Subnet that is deleted and made again: an old policy of equal priority g
   bench.converge();
   const line = `  Logical_Router_Policy ${OLD_POLICY_ID} (reroute to 100.64.0.9)`;
   assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 1 for objects that do not exist:', line]);
-  // A Subnet of that name appears: told as its own from then on, and it goes with that one.
+  // A Subnet of that name appears: the row is reported as its own from then on, and it goes with that one.
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
   bench.converge();
   assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 1 for Subnet apps:', line]);

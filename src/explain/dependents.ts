@@ -8,7 +8,7 @@ import { heldTexts } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import { addressesOfBearer } from './bearer-addresses.ts';
+import { addressesOfPodOrMachine } from './pod-or-machine-addresses.ts';
 import { typedName } from './kind-names.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
@@ -119,7 +119,7 @@ function addressesOf(world: World, resource: ResourceName, key: string): readonl
     const { v4 = '', v6 = '' } = world.addressObject(resource, key)?.held ?? {};
     return [v4, v6].filter((text) => text !== '');
   }
-  if (resource !== 'ips') return addressesOfBearer(world, resource, key);
+  if (resource !== 'ips') return addressesOfPodOrMachine(world, resource, key);
   const ip = world.ips.peek(key);
   return ip === undefined ? [] : heldTexts(ip);
 }

@@ -11,7 +11,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { addressCounts } from './address-counts.ts';
-import { ipsOfBearer, isMachine } from './bearer-addresses.ts';
+import { ipsOfPodOrMachine, isMachine } from './pod-or-machine-addresses.ts';
 import type { Branches } from './dependents.ts';
 import { dependenciesOf, dependentsOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
@@ -85,7 +85,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     blockers,
     owners: object.metadata.ownerReferences ?? [],
     created: isMachine(resource)
-      ? { objects: ipsOfBearer(world, resource, key).map((ip) => treeObject(world, 'ips', ip)), more: 0 }
+      ? { objects: ipsOfPodOrMachine(world, resource, key).map((ip) => treeObject(world, 'ips', ip)), more: 0 }
       : NOTHING,
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,

@@ -57,7 +57,7 @@ test('a key that no program reads is reported with the nearest one that is read'
   ]);
 });
 
-test('a key of another kind is told with the kind that reads it; what Kube-OVN or Kiln writes on a kind is read there', () => {
+test('a key of another kind is reported with the kind that reads it; what Kube-OVN or Kiln writes on a kind is read there', () => {
   const ofPods = ['ovn.kubernetes.io/ip_pool', 'ovn.kubernetes.io/vip', 'nb.z2.ovn.kubernetes.io/ip_address'];
   for (const kind of ['Vpc', 'Subnet', 'Node', 'IPPool', 'Vip', 'OvnEip', 'IP'])
     assert.deepEqual(
@@ -136,7 +136,7 @@ test('a NetworkAttachmentDefinition has no annotation that is read; a workload h
   assert.deepEqual(keysForTemplate(own, own), []);
 });
 
-test('of thousands of keys ten are judged', () => {
+test('of thousands of keys ten are checked', () => {
   const keys = Array.from({ length: 5_000 }, (_, i) => `ovn.kubernetes.io/key-${String(i).padStart(4, '0')}-${'x'.repeat(40)}`);
   const began = process.cpuUsage().user;
   assert.equal(rules('Pod', keys).length, 10);

@@ -87,7 +87,7 @@ describe('podNetworkFindings', () => {
   });
 });
 
-test('of a list that is too long no item is judged: it has one finding, however many of its items are wrong', () => {
+test('of a list that is too long no item is checked: it has one finding, however many of its items are wrong', () => {
   const subject = { kind: 'Pod', namespace: 'shop', name: 'web' };
   for (const [suffix, value] of [
     ['port_vips', 'x,'.repeat(12_000)],

@@ -324,7 +324,7 @@ for (const [eips, spec, rules, field] of [
       const next = bench.restarted();
       for (const one of [bench, next]) {
         one.converge();
-        const { reason, message = '' } = one.condition(rules, late, 'Accepted') ?? assert.fail(`${late} is told nothing`);
+        const { reason, message = '' } = one.condition(rules, late, 'Accepted') ?? assert.fail(`${late} reports nothing`);
         assert.equal(reason, 'EipTerminating');
         assert.match(message, new RegExp(`: spec\\.${field} "e2" names an .*EIP that is being deleted; such`, 'i'));
         assert.match(one.condition(eips, 'e2', 'DeletionBlocked')?.message ?? '', /: one object still uses it: \w+ before\./);

@@ -87,7 +87,7 @@ export class Pair {
     const changed = this.ledger.takeChanged();
     for (const [name, old] of shown) {
       if (this.ledger.revision(name) !== old.revision || this.ledger.holdersRevision(name) !== old.holders)
-        assert.ok(changed.includes(name), 'a change that is not told');
+        assert.ok(changed.includes(name), 'a change that is not reported');
       if (this.ledger.revision(name) === old.revision)
         assert.equal(JSON.stringify(this.usageOf(name)), old.text, 'usage changed under one revision');
     }

@@ -113,7 +113,7 @@ test("a pod that requests an address and a pool without it reports the pool's ad
   );
 });
 
-test('the pod of an ordinal is judged by its own item of the list; the next pod has the address too, unless its template requests another', () => {
+test('the pod of an ordinal is compared with its own item of the list; the next pod has the address too, unless its template requests another', () => {
   const made = scene();
   made.statefulSet('db', 2);
   for (const name of ['db-0', 'db-1']) made.pod(name, { statefulSet: 'db', annotations: { [POOL]: '10.1.0.60,10.1.0.61' } });

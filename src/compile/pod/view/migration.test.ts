@@ -186,7 +186,7 @@ test('when the migration is gone its instance has the result; an instance of ano
 });
 
 /** The Subnet of the machine is being deleted; the target of a migration is created before or after that. */
-function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; readonly settled: () => void } {
+function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; readonly converge: () => void } {
   const made = new PodScene();
   const { bench } = made;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
@@ -201,22 +201,22 @@ function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; re
   bench.delete('subnets', 'red');
   bench.converge();
   if (targetComes === 'after') target(made, 'b', 'n2', 'move', '');
-  const settled = (): void => {
+  const converge = (): void => {
     do assert.deepEqual(made.portAddresses(PORT), before);
     while (bench.step());
   };
-  return { made, settled };
+  return { made, converge };
 }
 
 test('a machine whose source is about to end when its target comes keeps its port in a Subnet that is being deleted, which goes after it', () => {
-  const { made, settled } = leaving('after');
+  const { made, converge } = leaving('after');
   const { bench } = made;
   const { metadata, spec } = bench.object('pods', 'shop/a') ?? assert.fail();
   const ending = { ...metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
   bench.put('pods', { metadata: ending, spec });
-  settled();
+  converge();
   bench.removeByForce('pods', 'shop/a');
-  settled();
+  converge();
   assert.deepEqual([made.addressOf('shop/b'), bench.keys('subnets').includes('red')], ['10.40.0.2', true]);
   bench.removeByForce('virtualmachines', 'shop/vm');
   bench.removeByForce('virtualmachineinstances', 'shop/vm');
@@ -226,10 +226,10 @@ test('a machine whose source is about to end when its target comes keeps its por
 });
 
 test('a machine whose source pod is recreated keeps its port in a Subnet that is being deleted, where its target has it', () => {
-  const { made, settled } = leaving('before');
+  const { made, converge } = leaving('before');
   made.bench.removeByForce('pods', 'shop/a');
   made.pod('a', { machine: 'vm' });
-  settled();
+  converge();
   assert.deepEqual([made.addressOf('shop/a'), made.addressOf('shop/b')], ['10.40.0.2', '10.40.0.2']);
 });
 

@@ -13,7 +13,7 @@ export function isMachine(resource: ResourceName): boolean {
 }
 
 /** The IP objects of a pod, a node or a virtual machine, sorted; none for other kinds. Cost: the IP objects of that name. */
-export function ipsOfBearer(world: World, resource: ResourceName, key: string): readonly string[] {
+export function ipsOfPodOrMachine(world: World, resource: ResourceName, key: string): readonly string[] {
   if (isMachine(resource))
     return [...world.ips.bucket('pod', key)].filter((ip) => world.ips.peek(ip)?.spec.podType === 'VirtualMachine').toSorted();
   return TO_IPS.filter(({ dependent }) => dependent === resource)
@@ -21,8 +21,8 @@ export function ipsOfBearer(world: World, resource: ResourceName, key: string): 
     .toSorted();
 }
 
-export function addressesOfBearer(world: World, resource: ResourceName, key: string): readonly string[] {
-  return ipsOfBearer(world, resource, key).flatMap((name) => {
+export function addressesOfPodOrMachine(world: World, resource: ResourceName, key: string): readonly string[] {
+  return ipsOfPodOrMachine(world, resource, key).flatMap((name) => {
     const ip = world.ips.peek(name);
     return ip === undefined ? [] : heldTexts(ip);
   });

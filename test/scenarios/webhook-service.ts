@@ -146,9 +146,9 @@ export const webhookService: readonly Scenario[] = [
         await cluster.converged();
         const before = traces(await cluster.dump(), 'slip-net');
         for (const [kind, name, waits] of [
-          ['vpc', 'slip', /Warning: Vpc slip is in use and waits: .* \(kiln explain vpc slip\): Subnet slip-net/],
-          ['subnet', 'slip-net', /Warning: Subnet slip-net is in use and waits: .* \(kiln explain subnet slip-net\): IP web\.slip/],
-          ['ip', 'web.slip', /Warning: IP web\.slip is in use and waits: .* \(kiln explain ip web\.slip\): Pod slip\/web/],
+          ['vpc', 'slip', /Warning: Vpc slip is in use: .* \(kiln explain vpc slip\): Subnet slip-net/],
+          ['subnet', 'slip-net', /Warning: Subnet slip-net is in use: .* \(kiln explain subnet slip-net\): IP web\.slip/],
+          ['ip', 'web.slip', /Warning: IP web\.slip is in use: .* \(kiln explain ip web\.slip\): Pod slip\/web/],
         ] as const) {
           const command = ['delete', kind, name, '--wait=false', '--warnings-as-errors'];
           await cluster.eventually(`kubectl is warned of ${kind} ${name}`, async () =>

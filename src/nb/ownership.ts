@@ -12,6 +12,8 @@ export const RULE_KEY = 'kiln.io/rule';
 export const SEAL_KEY = 'kiln.io/seal';
 /** The MAC that a row had when Kiln adopted it: Kube-OVN chooses MACs at random, and the row keeps its own. */
 export const MAC_KEY = 'kiln.io/mac';
+/** In the switch of a Subnet: `spec.mtu` that its running pods were made with. */
+export const MTU_KEY = 'kiln.io/mtu';
 /** The rule of leftovers, which are retained as they are. */
 export const LEFTOVER_RULE = 'leftover';
 /** Key of the fencing term in NB_Global.external_ids. */

@@ -173,7 +173,11 @@ const HISTORIES: Partial<Readonly<Record<Reason, () => void>>> = {
   },
   SubnetMtuInUse: () => {
     const edit = subnet({ mtu: 1300, namespaces: ['shop'] }, { before: { cidrBlock: '10.70.0.0/24', namespaces: ['shop'] } });
-    assert.ok(denialsOf(withPod(), edit).includes('SubnetMtuInUse'));
+    const scene = withPod();
+    assert.ok(denialsOf(scene, edit).includes('SubnetMtuInUse'));
+    scene.bench.edit('subnets', 'new', edit.spec);
+    scene.bench.converge();
+    assert.equal(scene.bench.condition('subnets', 'new', 'Accepted')?.reason, 'SubnetMtuInUse');
   },
   RouterPending: () => {
     const { bench } = withVpc();

@@ -63,7 +63,7 @@ function rowsWith(world: World, view: SubnetView): readonly RowOutput[] {
   // An invalid field does not show its earlier value, and may have any shape.
   const isSound = (...fields: readonly string[]): boolean => !fields.some((field) => wrong.some((one) => one.startsWith(`spec.${field}`)));
   return [
-    switchRow(view),
+    switchRow(world, view),
     ...(hasRouterPort(view) && isSound('enableIPv6RA', 'ipv6RAConfigs', 'routeTable') ? [routerPortRow(world, view)] : []),
     ...(isSound('acls', 'private', 'allowSubnets', 'allowEWTraffic') ? aclRows(world, view) : []),
     ...(isSound('enableDHCP', 'dhcp', 'mtu') ? dhcpRows(world, view) : []),

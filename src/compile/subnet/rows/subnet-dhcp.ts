@@ -6,12 +6,12 @@ import type { RowId } from '../../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../../nb/tables.ts';
 import { keysOf } from '../../../world/domain.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
-import type { Settings } from '../../../world/settings.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOutput } from '../../output.ts';
 import { emittedSubnet, subnetRows } from '../validity/subnet-state.ts';
+import { mtuInEffect } from '../validity/mtu-under-pods.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
 import { subnetOwner, subnetSpec } from '../validity/subnet-view.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
@@ -103,7 +103,7 @@ export function dhcpOptions(
     router: view.v4?.gateway ?? '',
     server_id: SERVER,
     server_mac: serverMac(world, protocol, id),
-    mtu: String(mtuOf(view, world.settings)),
+    mtu: String(mtuOf(world, view)),
     ...parseOptions(text, 'DHCPv4'),
   };
 }
@@ -112,7 +112,8 @@ function serverMac(world: World, protocol: DhcpProtocol, id: RowId): Mac {
   return rowMac(world, id, 'options', protocol === 'IPv6' ? 'server_id' : 'server_mac');
 }
 
-function mtuOf(view: SubnetView, settings: Settings): number {
-  if (view.mtu > 0) return view.mtu;
-  return view.vlan === '' ? ETHERNET_MTU - TUNNEL_BYTES[settings.networkType] : ETHERNET_MTU;
+function mtuOf(world: World, { name, vlan }: SubnetView): number {
+  const mtu = mtuInEffect(world, name);
+  if (mtu > 0) return mtu;
+  return vlan === '' ? ETHERNET_MTU - TUNNEL_BYTES[world.settings.networkType] : ETHERNET_MTU;
 }

@@ -5,6 +5,7 @@
 import { parseOptions } from '../../../api/values/option-text.ts';
 import { routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
+import { MTU_KEY } from '../../../nb/ownership.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { identityOf, rowId } from '../../../nb/row-id.ts';
 import { keysOf } from '../../../world/domain.ts';
@@ -13,6 +14,7 @@ import type { Rule } from '../../compiler.ts';
 import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOwner, ColumnValue, RowOutput } from '../../output.ts';
 import { isLinkedByAnother, mayLink } from '../../port-link.ts';
+import { mtuInEffect } from '../validity/mtu-under-pods.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
 import { subnetOwner, subnetSpec, switchId } from '../validity/subnet-view.ts';
@@ -28,20 +30,21 @@ export const subnetSwitch: Rule = {
     const view = emittedSubnet(world, name);
     if (view === undefined || !view.isOvn) return [];
     const owner = subnetOwner(view);
-    if (!hasRouterPort(view)) return [switchRow(view)];
+    if (!hasRouterPort(view)) return [switchRow(world, view)];
     const port = switchToRouterPort(name, view.vpc);
     const id = routerPortId(view);
     const link = rowId('Logical_Switch_Port', port);
     // Never two switches behind one router port: another Subnet that links to a port of this name drops its link first.
     const waits = world.rows.state(id) === undefined && isLinkedByAnother(world, id, name);
     const linked = !waits && mayLink(world, id, owner, () => isOurs(world, link, owner));
-    return [switchRow(view), ...(linked ? [linkRow(owner, name, port, identityOf(id))] : []), routerPortRow(world, view)];
+    return [switchRow(world, view), ...(linked ? [linkRow(owner, name, port, identityOf(id))] : []), routerPortRow(world, view)];
   },
 };
 
-export function switchRow(view: SubnetView): RowOutput {
+export function switchRow(world: World, view: SubnetView): RowOutput {
   const { name } = view;
-  return { kind: 'row', id: switchId(name), owner: subnetOwner(view), rule: RULE, columns: { name, other_config: {} } };
+  const externalIds = { [MTU_KEY]: String(mtuInEffect(world, name)) };
+  return { kind: 'row', id: switchId(name), owner: subnetOwner(view), rule: RULE, columns: { name, other_config: {} }, externalIds };
 }
 
 /** The router port of a Subnet that has one (`hasRouterPort`). */

@@ -206,3 +206,47 @@ test('of many pods the first five are named, and the number of the others', () =
   edit(scene, MOVED);
   assert.match(accepted(scene)[1], /: Pod shop\/web-00, (Pod shop\/web-0[1-4](, )?){4} and 7 more;/);
 });
+
+test('another MTU under running pods is reported and stays in DHCP until they are gone, or until it is allowed', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const spec = { cidrBlock: '10.8.0.0/24', namespaces: ['shop'], enableDHCP: true };
+  scene.subnet('net', { ...spec, mtu: 1400 });
+  bench.converge();
+  const accepted = (): readonly (string | undefined)[] => {
+    const { status, reason } = bench.condition('subnets', 'net', 'Accepted') ?? {};
+    return [status, reason, bench.map('DHCP_Options', 'net|IPv4|', 'options')['mtu']];
+  };
+  assert.deepEqual(accepted(), ['True', 'Accepted', '1400']);
+  bench.edit('subnets', 'net', { ...spec, mtu: 1350 });
+  bench.converge();
+  assert.deepEqual(accepted(), ['True', 'Accepted', '1350'], 'nobody is there');
+  scene.pod('web');
+  bench.converge();
+  for (const mtu of [1300, 0]) {
+    bench.edit('subnets', 'net', { ...spec, mtu });
+    bench.converge();
+    assert.deepEqual(accepted(), ['False', 'SubnetMtuInUse', '1350']);
+    const { message = '' } = bench.condition('subnets', 'net', 'Accepted') ?? {};
+    assert.match(message, new RegExp(`^Subnet net: spec.mtu "${mtu}" .*: Pod shop/web; put it back, .*kubectl annotate subnet net `));
+    assert.equal(bench.writesAfterRestart(), 0);
+  }
+  assert.ok(bench.events.some(({ object, reason }) => object === 'subnets/net' && reason === 'SubnetMtuInUse'));
+  assert.equal(bench.condition('subnets', 'net', 'Ready')?.status, 'True');
+  bench.edit('subnets', 'net', { ...spec, mtu: 1350 });
+  bench.converge();
+  assert.deepEqual(accepted(), ['True', 'Accepted', '1350']);
+
+  bench.edit('subnets', 'net', { ...spec, mtu: 1300 });
+  bench.converge();
+  bench.put('subnets', { metadata: { name: 'net', annotations: { 'kiln.io/allow-change-under-pods': 'true' } } });
+  bench.converge();
+  assert.deepEqual(accepted(), ['True', 'Accepted', '1300']);
+  bench.put('subnets', { metadata: { name: 'net', annotations: {} } });
+  bench.edit('subnets', 'net', { ...spec, mtu: 1200 });
+  bench.converge();
+  assert.deepEqual(accepted(), ['False', 'SubnetMtuInUse', '1300']);
+  bench.delete('pods', 'shop/web');
+  bench.converge();
+  assert.deepEqual(accepted(), ['True', 'Accepted', '1200']);
+});

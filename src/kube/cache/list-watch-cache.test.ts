@@ -544,6 +544,17 @@ describe('ListWatchCache', () => {
     await until('the end of the old watch', () => watch.closed);
   });
 
+  it('by default lists again after 24 to 36 minutes, which bounds how long a lost event is unseen', async () => {
+    await synced({ graceMs: 3_000_000 });
+    clock.advance(23 * 60_000);
+    assert.equal(api.untaken, 0);
+    clock.advance(13 * 60_000 + 1_000);
+    (await nextList()).list([pod('a', 1), pod('b', 2), pod('late', 9)], '20');
+    await nextWatch('20');
+    assert.deepEqual(batches, [['upsert late@9']]);
+    assert.equal(cache.counters.lists.periodic, 1);
+  });
+
   it('applies replies to own writes at once, but does not undo a deletion already seen', async () => {
     const watch = await synced();
     cache.applyOwn(pod('c', 11));

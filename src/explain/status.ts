@@ -128,11 +128,16 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
         return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];
       }
-      if (!isWrong(resource, object, state)) return ineffective;
+      if (!isWrong(resource, object, state) || isUnimplementedEip(resource, state)) return ineffective;
       const what = reason === 'DeletionBlocked' ? 'blocked' : reason === 'HeldTwice' ? 'conflict' : 'not ready';
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),
   );
+}
+
+/** An EIP whose rule or router port is not implemented: nothing on it can be corrected, so it is a note, as its rule is. */
+function isUnimplementedEip(resource: ResourceName, { ready, reason }: ObjectState): boolean {
+  return ready === 'False' && reason === 'NotCarriedOut' && (resource === 'ovn-eips' || resource === 'iptables-eips');
 }
 
 /** Whether the object has a problem: a pod or node that the kubelet has not started yet is no finding. */
@@ -146,11 +151,13 @@ function isWrong(resource: ResourceName, object: AnyObservedObject, { ready, rea
 
 function notesOf(world: World, chosen: Chosen): readonly Note[] {
   const fields = REPORTED_RESOURCES.flatMap((resource) =>
-    objectsOf(world, resource, chosen).flatMap(([key, object]) =>
-      ineffectiveConditions(world, resource, object)
-        .filter(({ what }) => what === 'not implemented')
-        .map(({ message, since }) => finding('not implemented', resource, key, message, since)),
-    ),
+    objectsOf(world, resource, chosen).flatMap(([key, object]) => {
+      const state = stateOf(resource, object);
+      const parts = ineffectiveConditions(world, resource, object).filter(({ what }) => what === 'not implemented');
+      return [...(isUnimplementedEip(resource, state) ? [state] : []), ...parts].map(({ message, since }) =>
+        finding('not implemented', resource, key, message, since),
+      );
+    }),
   );
   const objects = unimplementedGroups(world, chosen).map(({ resource, key, message, next }): Note => ({
     what: 'not implemented',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FINALIZER } from '../../api/well-known.ts';
+import { statusOf } from '../../explain/status.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 function scene(cidrBlock = '172.20.0.0/29'): PodScene {
@@ -241,6 +242,10 @@ test('an OvnEip is not ready while a rule that names it waits, and names the rul
   const ready = made.bench.condition('ovn-eips', 'e1', 'Ready');
   assert.equal(ready?.reason, 'NotCarriedOut');
   assert.match(ready?.message ?? '', /^OvnEip e1: .*not translated for OvnDnatRule d1 and 1 more$/);
+  const { findings, notes } = statusOf(made.bench.world, true);
+  const ofEips = (listed: readonly { readonly resource: string }[]): number =>
+    listed.filter(({ resource }) => resource === 'ovn-eips').length;
+  assert.deepEqual([ofEips(findings), ofEips(notes)], [0, 1]);
   made.bench.delete('ovn-dnat-rules', 'd1');
   made.bench.delete('ovn-fips', 'f1');
   made.bench.converge();

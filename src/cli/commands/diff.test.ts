@@ -92,7 +92,7 @@ test('diff lists what Kube-OVN left, with what each row does, below the object t
   const missing = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == $no.such (drop; address set no.such does not exist)\n';
   assert.equal(
     err,
-    `left by Kube-OVN, 2 for objects that do not exist:\n${line}${line}left by Kube-OVN, 1 for Subnet ovn-default:\n${missing}`,
+    `left by Kube-OVN, 2 for objects that do not exist:\n${line}${line}left by Kube-OVN, 1 for Subnet ovn-default:\n${missing}hint: kiln diff --details prints each change\n`,
   );
   const { leftovers } = JSON.parse((await scene.kiln('diff', '-o', 'json')).out) as {
     readonly leftovers: readonly { readonly object?: object; readonly rows: readonly { readonly effect: string }[] }[];

@@ -39,7 +39,7 @@ export const BY_TIME: readonly TimerSite[] = [
   { file: 'src/controller/reading/answers-ahead.ts', function: 'met' },
   // An unconfirmed object, missing in a list without a deletion event, is looked up by name after this.
   { file: 'src/kube/cache/full-list.ts', function: '#confirmAbsences' },
-  { file: 'src/controller/start/first-lists.ts', function: 'look' },
+  { file: 'src/controller/start/first-lists.ts', function: 'check' },
   // Another writer wrote the row of the term at the same time.
   { file: 'src/controller/leadership/leadership.ts', function: '#raiseLater' },
   // Another process took a newer term and does not lead: this process knows that once a whole Lease duration of its own has passed.

@@ -86,7 +86,7 @@ test('diff lists what Kube-OVN left, with what each row does, below the object t
   await policy('gone', 'ip4.src == 10.99.0.0/24');
   await policy('gone', 'ip4.src == 10.99.0.0/24');
   await policy('ovn-default', 'ip4.src == $no.such');
-  const { exit, err } = await scene.kiln('diff');
+  const { exit, err } = await scene.kiln('diff', '--details');
   assert.equal(exit, 1);
   const line = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == 10.99.0.0/24 (drop)\n';
   const missing = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == $no.such (drop; address set no.such does not exist)\n';
@@ -107,7 +107,7 @@ test('diff lists what Kube-OVN left, with what each row does, below the object t
   // Of two equal policies the command deletes one.
   for (const match of ['ip4.src == 10.99.0.0/24', 'ip4.src == 10.99.0.0/24', 'ip4.src == $no.such'])
     await scene.nbctl('lr-policy-del', 'ovn-cluster', '29000', match);
-  assert.equal((await scene.kiln('diff')).err, '');
+  assert.equal((await scene.kiln('diff', '--details')).err, '');
 });
 
 test('version: all parts, and whether they fit', { skip }, async () => {

@@ -84,8 +84,10 @@ export class Lifecycle implements Check {
   readonly #restored = new Set<string>();
   /** Uids of pods whose containers have ended for good, even if a user set them to running since. */
   readonly #ended = new Set<string>();
-  /** Uids of pods that named the default Subnet, or a Vip, when they were created. */
+  /** Uids of pods that named a Vip when they were created, or the default Subnet before Kiln wrote it into them. */
   readonly #namedDefault = new Set<string>();
+  /** Uids of pods that Kiln wrote the default Subnet into first. */
+  readonly #gotDefault = new Set<string>();
   /** Uids of objects whose finalizers a user removed: their rows are collected after them. */
   readonly #withoutFinalizers = new Set<string>();
   /** Whether a user acts now: deletions are then that user's. */
@@ -146,6 +148,13 @@ export class Lifecycle implements Check {
     return uid !== undefined && this.#ended.has(uid);
   }
 
+  /** A user may request a Subnet until the pod has one. */
+  #lookAtSubnet({ metadata: { uid, annotations = {} } }: KubeObject): void {
+    if (annotations[podAnnotation('ovn', 'logical_switch')] !== DEFAULT_SUBNET) return;
+    if (!this.#byHand()) this.#gotDefault.add(uid);
+    else if (!this.#gotDefault.has(uid)) this.#namedDefault.add(uid);
+  }
+
   /** A dependency is deleted only after its last dependent, and Kiln deletes no object that is in use. */
   #look({ type, table, object }: StoreEvent): void {
     if (table === 'pods' && isOver(object, undefined)) this.#ended.add(object.metadata.uid);
@@ -154,9 +163,9 @@ export class Lifecycle implements Check {
     if (type === 'ADDED' && table === 'pods') {
       const { uid, annotations = {} } = object.metadata;
       if (annotations[podAnnotation('ovn', 'allocated')] === 'true') this.#restored.add(uid);
-      if (annotations[podAnnotation('ovn', 'logical_switch')] === DEFAULT_SUBNET || (annotations[annotationKey.vip] ?? '') !== '')
-        this.#namedDefault.add(uid);
+      if ((annotations[annotationKey.vip] ?? '') !== '') this.#namedDefault.add(uid);
     }
+    if (type !== 'DELETED' && table === 'pods') this.#lookAtSubnet(object);
     if ((object.metadata.finalizers ?? []).length > 0) this.#withoutFinalizers.delete(object.metadata.uid);
     else if (this.#byHand()) this.#withoutFinalizers.add(object.metadata.uid);
     if (this.#byHand() && table === IPS) this.#edited.add(object.metadata.uid);

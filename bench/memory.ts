@@ -1,4 +1,6 @@
-/** `memory`: the resident memory of a fresh controller in a cluster whose pods are all bound: the most of it, at rest, and for each pod. */
+/**
+ * `memory`: the resident memory of a fresh controller in a cluster whose pods are all bound: its peak, after convergence, and for each pod.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Crowd } from './crowd.ts';
 import type { Report } from './measured-controller.ts';

@@ -98,7 +98,7 @@ export const SUBNET_DEPENDENCIES: readonly Dependency[] = [
 /** Whether an IP object holds an address of the Subnet that it names; the Subnet need not exist. */
 export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (world, name) => {
   const ip = world.ips.get(name);
-  // An address of the Subnet's own services is released with the Subnet.
+  // An address for the Subnet itself (interconnection, multicast querier) is released with the Subnet.
   return ip !== undefined && !onlyRequests(ip) && !isOfSubnet(ip) && !world.ask(isLateForSubnet, name);
 });
 

@@ -21,6 +21,7 @@ export type EvictionTurn =
   /** The limit is not reached, and it is another namespace's turn: to be repeated soon, also without a change. */
   | 'soon';
 
+/** An eviction under way. */
 interface Leaving {
   readonly uid: string;
   /** Milliseconds since the epoch. */

@@ -1,6 +1,7 @@
 /**
  * The write delays: why a due write is not sent now. This list is complete, and is checked in this order. `ends` shows how a delay ends:
- * `turn`: the next turn checks again; `itself`: its end calls `look` for the object.
+ * `turn`: the next turn checks again; `itself`: its end calls `look` for the object. The names are values of label `why` of metric
+ * `kiln_api_objects_held`, so they do not change.
  */
 import { doublingDelay } from '../timing/backoff.ts';
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
@@ -57,7 +58,7 @@ const OUTDATED: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_FENCED', 'KUBE_CLOSED', 'KUBE_SUPERSEDED']);
 
 interface Backoff {
-  /** `work`: something is left to write. `answer`: the server's answer stands for now, as of a disruption budget. */
+  /** `work`: something is left to write. `answer`: the server's answer is final for now, such as that of a disruption budget. */
   readonly left: 'work' | 'answer';
   /** The observed version, if the server has a newer one; undefined: not known. */
   readonly outdated: string | undefined;

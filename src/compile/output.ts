@@ -37,7 +37,7 @@ export interface RowOutput {
   readonly columns: Readonly<Record<string, ColumnValue>>;
   /** Kube-OVN's keys; the diff adds the ownership keys. */
   readonly externalIds?: Readonly<Record<string, string>>;
-  /** The status of its owner names the row, or its place and contents do: one without keys is Kube-OVN's, and is adopted. */
+  /** The status of its owner names the row, or its parent and contents show the owner: one without keys is Kube-OVN's, and is adopted. */
   readonly named?: true;
   /** A leftover of Kube-OVN: retained as it is while its owner exists, where no other rule emits the row. */
   readonly leftover?: true;
@@ -147,7 +147,7 @@ export interface EvictOutput {
   readonly event?: EventOutput;
 }
 
-/** An address some interface needs; the allocation step answers with a reservation. */
+/** An address that an interface needs; the allocation step answers with a reservation. */
 export interface AddressRequestOutput {
   readonly kind: 'address-request';
   readonly request: AddressRequest;

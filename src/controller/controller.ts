@@ -401,7 +401,7 @@ export class Controller {
     return this.#observed && this.#phase !== 'stopped';
   }
 
-  /** Why an address request would fail now. Books nothing. */
+  /** Why an address request would fail now. Reserves nothing. */
   readonly checkRequest = (request: AddressRequest): RequestFailure | undefined => this.#allocation.check(request);
 
   /** Resolves when the controller is quiet and leads (or only observes). */

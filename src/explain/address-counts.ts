@@ -1,4 +1,4 @@
-/** How many addresses of a Subnet or an IPPool are in use and free, as its status says. */
+/** How many addresses of a Subnet or an IPPool are in use and free, as in its status. */
 import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { AnyObservedObject } from '../world/world.ts';

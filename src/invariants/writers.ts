@@ -5,7 +5,7 @@ import type { Violation } from './violation.ts';
 
 /** A transaction of the log with its comment. */
 export interface LoggedTransaction {
-  /** Place in the log. */
+  /** Position in the log. */
   readonly record: number;
   readonly comment: string;
 }

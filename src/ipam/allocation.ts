@@ -276,7 +276,7 @@ class Chooser {
 
   /**
    * Whether the request's claimant has precedence among conflicting claimants of a slot. A claimant in use has precedence, else the one with
-   * the oldest durable holder. A service never has precedence over a claimant that has the address.
+   * the oldest durable holder. A foreign port never has precedence over a claimant that has the address.
    */
   #goesFirst(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return true;

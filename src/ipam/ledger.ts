@@ -4,12 +4,14 @@
  *
  * Guarantees:
  * - An address is in use exactly while it has a holder.
- * - `hold` always succeeds, since it records a fact that was observed. Two claimants of one address are a conflict, which `conflicts` lists.
+ * - `hold` always succeeds, since it records a fact that was observed. Two claimants of one address are a conflict, which `conflicts`
+ *   lists.
  * - `allocate` never gives an address that another claimant has, unless both declare the same group. It allocates everything requested or
  *   nothing.
  * - `allocate` is idempotent by claimant: a claimant that has an address in the Subnet gets this address again.
  * - Deterministic: no call reads a clock or a random number. The same calls have the same results in every process.
- * - Synchronous, without I/O. Nothing is retried here: `onFreed`, `onVacated` and `onContested` report which failed requests may succeed now.
+ * - Synchronous, without I/O. Nothing is retried here: `onFreed`, `onVacated` and `onContested` report which failed requests may succeed
+ *   now.
  *
  * Costs: `hold`, `release`, `allocate` and `counts` are O(1) in the number of addresses (a request for any address is amortised O(1));
  * `usage`, `conflicts` and `addressSets` are O(held addresses) of one Subnet; a changed spec is O(held addresses) once.
@@ -58,8 +60,8 @@ export interface LedgerOptions {
   /** As `onFreed`, for an address outside of the pools (an excluded one) or a MAC, and for an address whose claimants changed. */
   readonly onVacated?: (subnet: string) => void;
   /**
-   * Called with the conflicting claimants of an address or MAC when a hold on it is added or removed: another claimant may have precedence now.
-   * It must not call the ledger.
+   * Called with the conflicting claimants of an address or MAC when a hold on it is added or removed: another claimant may have precedence
+   * now. It must not call the ledger.
    */
   readonly onContested?: OnContested;
   /** Number of freed addresses of a pool from which the longest unused comes before never-used ones. Default 1,048,576. */
@@ -110,8 +112,8 @@ export class Ledger {
   }
 
   /**
-   * Sets the spec of a Subnet. All holds remain, inside or outside of the new CIDR. @returns the named pools that are not in effect because an
-   * earlier pool has one of their addresses
+   * Sets the spec of a Subnet. All holds remain, inside or outside of the new CIDR. @returns the named pools that are not in effect because
+   * an earlier pool has one of their addresses
    */
   upsertSubnet(name: string, spec: SubnetSpec): readonly OverlappingPool[] {
     const subnet = this.#subnets.get(name) ?? this.#addSubnet(name);
@@ -146,8 +148,8 @@ export class Ledger {
   }
 
   /**
-   * Records that a holder has exactly these addresses in a Subnet, with or without a spec; releases what else it had there. Always succeeds:
-   * a conflict is listed by `conflicts`.
+   * Records that a holder has exactly these addresses in a Subnet, with or without a spec; releases what else it had there. Always
+   * succeeds: a conflict is listed by `conflicts`.
    *
    * @param alone also releases what it had in other Subnets
    */
@@ -198,8 +200,8 @@ export class Ledger {
   }
 
   /**
-   * Allocates addresses and a MAC to a holder: what its claimant has in the Subnet already, else the requested ones, else the next free ones.
-   * Everything requested, or nothing. Releases what the holder had before in this Subnet.
+   * Allocates addresses and a MAC to a holder: what its claimant has in the Subnet already, else the requested ones, else the next free
+   * ones. Everything requested, or nothing. Releases what the holder had before in this Subnet.
    */
   allocate(subnet: string, request: AllocationRequest): Allocation {
     const state = this.#subnets.get(subnet);
@@ -237,7 +239,7 @@ export class Ledger {
     return state?.spec === undefined ? undefined : usageOf(state);
   }
 
-  /** Addresses that only services hold and that a request for any address would otherwise get; undefined if there are none. */
+  /** Addresses that only foreign ports hold and that a request for any address would otherwise get; undefined if there are none. */
   heldByServices(subnet: string, family: Family): HeldByServices | undefined {
     const state = this.#subnets.get(subnet);
     return state?.spec === undefined ? undefined : heldByServicesOf(family === 4 ? state.v4 : state.v6, family);
@@ -301,8 +303,8 @@ export class Ledger {
   }
 
   /**
-   * The claimants that block deletion of the Subnet, without services, in order of their first address (IPv4, IPv6, then MACs; on one address
-   * lowest rank first). Independent of the order of calls. The count is O(1), the names O(held addresses).
+   * The claimants that block deletion of the Subnet, without foreign ports, in order of their first address (IPv4, IPv6, then MACs; on one
+   * address lowest rank first). Independent of the order of calls. The count is O(1), the names O(held addresses).
    */
   holdersIn(subnet: string, limit: number): Occupants {
     const state = this.#subnets.get(subnet);

@@ -220,7 +220,7 @@ export class Occupancy {
     return space.zones.zoneAt(offset)?.standing === 'gateway';
   }
 
-  /** Whether a claimant has a hold in the Subnet that is not a service's. */
+  /** Whether a claimant has a hold in the Subnet that is not a foreign port's. */
   #isIn(subnet: SubnetState, claimant: number): boolean {
     const { holders, holds } = this;
     for (let holder = holders.firstOfClaimant(claimant); holder !== none; holder = holders.nextOfClaimant(holder)) {

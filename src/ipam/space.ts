@@ -31,7 +31,7 @@ export interface SubnetState {
   revision: number;
   /** Increases when a holder is added, removed, or changes its declaration. */
   holdersRevision: number;
-  /** Number of claimants with a hold, without services. */
+  /** Number of claimants with a hold, without foreign ports. */
   claimants: number;
 }
 

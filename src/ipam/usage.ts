@@ -16,7 +16,9 @@ import type { Zone } from './zones.ts';
 export interface Counts {
   /** Usable, not reserved, not held. */
   readonly available: bigint;
-  /** Held by claimants, not services, and not reserved; also outside of a CIDR that was narrowed while addresses were in use. */
+  /**
+   * Held by claimants, not by foreign ports alone, and not reserved; also outside of a CIDR that was narrowed while addresses were in use.
+   */
   readonly using: bigint;
 }
 
@@ -33,7 +35,7 @@ export interface Usage extends Dual<FamilyUsage> {
   readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>;
 }
 
-/** Addresses that only services hold and that a request for any address would otherwise get. */
+/** Addresses that only foreign ports hold and that a request for any address would otherwise get. */
 export interface HeldByServices {
   readonly count: bigint;
   /** In the format of the ranges above. */

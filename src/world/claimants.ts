@@ -54,8 +54,8 @@ export function isReserved(ip: IP): boolean {
 }
 
 /**
- * Whether the address belongs to a service of the Subnet itself (Kube-OVN's interconnection and multicast querier), and to no interface. A pod
- * may have a name with the same prefix: its IP object names the pod.
+ * Whether the address is for the Subnet itself (Kube-OVN's interconnection address or multicast querier), and for no interface. A pod may
+ * have a name with the same prefix: its IP object names the pod.
  */
 export function isOfSubnet({ metadata: { name }, spec: { podName } }: IP): boolean {
   return podName === name && isSubnetOwnedIp(name);

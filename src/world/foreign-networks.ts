@@ -35,7 +35,7 @@ export class ForeignNetworks {
   }
 }
 
-/** A row of ours that lost its ownership keys has them again in a moment. */
+/** Kiln is about to restore the ownership keys of a row of ours that lost them: such a row is not foreign. */
 function isForeign(uuid: Uuid, ownership: Ownership | undefined): boolean {
   return ownership?.kind === 'foreign' && !(ownership.family === 'unknown' && isOwnUuid(uuid));
 }

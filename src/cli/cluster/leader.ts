@@ -69,8 +69,8 @@ async function leaseIn({ client }: OfCluster, namespace: string): Promise<Lease 
 }
 
 /**
- * Judges by the local clock first. If the Lease has expired by it, or was renewed in the future, the clocks may differ; then this waits and
- * watches for a renewal.
+ * Compares with the local clock first. If by that clock the Lease has expired, or was renewed in the future, the clocks may differ; then
+ * this waits and watches for a renewal.
  */
 async function isRenewed(io: OfCluster, namespace: string, { spec }: Lease): Promise<boolean> {
   if ((spec?.holderIdentity ?? '') === '') return false;

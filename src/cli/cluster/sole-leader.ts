@@ -48,7 +48,7 @@ export class SoleLeader implements AsyncDisposable {
       let said = false;
       for (;;) {
         if (gains !== undefined && kubeOvn.state.kind === 'free') return new SoleLeader(election, gains);
-        // Nobody leads, and this command may not: to wait would report a leader that does not exist.
+        // The Lease is free, and this user may not write it: a further wait would end in a message about a leader that does not exist.
         if (rejected !== undefined) throw rejected;
         const { spec } = (await client.find<Lease>(LEASES, { namespace, name: CONTROLLER_LEASE })) ?? {};
         if ((spec?.holderIdentity ?? '') !== '' && spec?.holderIdentity !== election.identity) renewed.add(spec?.renewTime ?? '');

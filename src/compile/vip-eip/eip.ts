@@ -1,6 +1,6 @@
 /**
- * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. It does not implement the translation, nor the router port of
- * an OvnEip of type `lrp`, and each object reports that.
+ * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. It does not implement the translation, nor the router port
+ * of an OvnEip of type `lrp`, and each object reports that.
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/address-request-validation.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
@@ -116,7 +116,10 @@ function unimplementedUse(type: string, waiting: readonly string[]): { readonly 
 interface Uses {
   /** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
   readonly nat: string;
-  /** Those rules, as kind and name, that nothing carries out: Kube-OVN did not report them as ready either, whose rows are retained. */
+  /**
+   * Those rules, as kind and name, that no program implements. A rule that Kube-OVN reported as ready is not among them: its rows are
+   * retained.
+   */
   readonly waiting: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Next hops of a Vpc's routes in a network of its router where nobody answers: an address of the router itself, or one in the network of a
- * peering that is not the other end's. OVN accepts such a route, and drops what it leads there.
+ * Next hops of a Vpc's routes that lie in a network of its router and that no host answers for: an address of the router itself, or one in
+ * the network of a peering that is not the other end's. OVN accepts such a route, and drops the packets that follow it.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';

@@ -22,7 +22,7 @@ export interface UnconfirmedObject extends ObjectName {
   readonly uid?: string | undefined;
 }
 
-/** - `proven`: the server knows none of these names. - `undecided`: it was not asked for all, or may not be. */
+/** - `confirmed`: the server has none of these names. - `undecided`: it was not asked for all of them, or denies access. */
 export type Absence = 'confirmed' | 'undecided';
 
 /**

@@ -24,7 +24,7 @@ export interface WriteIntent {
   /** Undefined for cluster scope. */
   readonly namespace?: string | undefined;
   readonly name: string;
-  /** Writes that must not replace one another have different lanes: `object`, `status`, `finalizer`, … */
+  /** Writes that must not replace one another have different lanes: `object`, `status`, `evict`. */
   readonly lane: string;
   /** Write only to the object with this uid. Not for `create`. */
   readonly uid?: string | undefined;

@@ -27,7 +27,8 @@ export type CertificatePlan =
       readonly kind: 'keep';
       readonly credential: Credential;
       readonly bundle: string;
-      /** Milliseconds since 1970. */ readonly until: number;
+      /** Milliseconds since 1970. */
+      readonly until: number;
     }
   | { readonly kind: 'write'; readonly data: CertificateData; readonly why: 'first' | 'unfit' | 'next' | 'promoted' };
 

@@ -24,11 +24,11 @@ import { excludedFromAddress } from '../tenancy/tenancy.ts';
 
 export type RequestState =
   | { readonly kind: 'address-request'; readonly request: AddressRequest }
-  /** `inProgress`: as of a Subnet that is not ready. */
+  /** `inProgress`: Kiln is about to write what is missing, for example a Subnet that is not ready yet. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string; readonly inProgress?: true }
-  /** It waits for something that ends without the user, and reports nothing. */
+  /** The interface waits for something that ends without an action of the user; nothing is reported. */
   | { readonly kind: 'pending' }
-  /** Its pod terminates before it had anything. */
+  /** The pod is being deleted, and the interface never had an address: it requests none. */
   | { readonly kind: 'none' };
 
 /** The obstacle if the port would have the name of a node's or router's port. */

@@ -1,5 +1,6 @@
 /**
- * The state of one interface of a pod: its request, the answer, what it has, and its desired port. Computed once a run; all features read it.
+ * The state of one interface of a pod: its request, the answer, what it has, and its desired port. Computed once a run; all features read
+ * it.
  */
 import type { IP } from '../../../api/kinds/ip.ts';
 import { claimantOfPort } from '../../../world/claimants.ts';
@@ -54,7 +55,9 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   return { nic, isPrimary: held.primary.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
 }
 
-/** Its port name is that of a node's or router's port, which has precedence: it loses what it has. */
+/**
+ * The port of a node or a router has the name that this interface's port would have, and has precedence: the interface loses what it has.
+ */
 function withoutPort(world: World, nic: PodInterface, requestState: RequestState): Binding {
   const isPrimary = primaryPodOf(world, nic).key === nic.pod.key;
   const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };

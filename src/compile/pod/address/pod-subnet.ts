@@ -1,7 +1,7 @@
 /**
- * The Subnets from which an interface may have its address, or what it waits for. In order: what it is bound to already, the Subnet that the
- * pod requests, the Subnet of the requested IPPool, the Subnets of its namespace in declared order (for an attached network: those of its
- * provider). There is no silent fallback: the pod waits for a declared Subnet that is not ready.
+ * The Subnets from which an interface may have its address, or what it waits for. In order: what it is bound to already, the Subnet that
+ * the pod requests, the Subnet of the requested IPPool, the Subnets of its namespace in declared order (for an attached network: those of
+ * its provider). There is no silent fallback: the pod waits for a declared Subnet that is not ready.
  */
 import type { Reason } from '../../../api/reasons.ts';
 import type { IP } from '../../../api/kinds/ip.ts';
@@ -30,12 +30,14 @@ import { excludedFromAddress, excludedFromNetwork, excludedFromPool, excludedFro
 import { commandText } from '../../../text/command-text.ts';
 
 export type SubnetChoice =
-  /** It has its addresses already, whether their Subnet is ready or not. */
-  /** With `pools`: it has no port yet, and in a conflict it may get other addresses, of these pools. */
+  /**
+   * The interface has its addresses already, whether their Subnet is ready or not. With `pools`: it has no port yet, and in a conflict it
+   * may get other addresses, of these pools.
+   */
   | { readonly kind: 'bound'; readonly addresses: Addresses; readonly pools?: readonly string[] }
   /** `pools`: IPPools to allocate from, in order; empty if there are none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
-  /** `inProgress`: as of a Subnet that is not ready. */
+  /** `inProgress`: Kiln is about to write what is missing, for example a Subnet that is not ready yet. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string; readonly inProgress?: true };
 
 export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {

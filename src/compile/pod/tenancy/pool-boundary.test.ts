@@ -80,7 +80,7 @@ test('an attached interface gets an address of the IPPool of its namespace only 
   const addressOf = (ip: string): string => String(scene.bench.object('ips', ip)?.spec['v4IpAddress']);
   for (const pod of ['unnamed.red', 'named.red']) assert.match(addressOf(pod), /^10\.16\.0\.5\d$/);
   assert.match(addressOf('named.red.net.default.ovn'), /^10\.20\.0\.5\d$/);
-  // As a boundary the pool holds here too: nobody gets its addresses without naming it.
+  // The boundary of the pool applies here too: an interface gets its addresses only if the pod names it.
   for (const pod of ['unnamed.red', 'other.shop']) assert.match(addressOf(`${pod}.net.default.ovn`), /^10\.20\.0\.\d$/);
 });
 

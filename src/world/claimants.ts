@@ -1,6 +1,6 @@
 /**
- * Claimants: the identity of an interface. Its IP object, port row, annotations and reservation have the same claimant, so that they hold one
- * address together and never conflict with each other.
+ * Claimants: the identity of an interface (of a Vip or an EIP: `address-objects.ts`). Its IP object, port row, annotations and reservation
+ * have the same claimant, so that they hold one address together and never conflict with each other.
  */
 import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/kinds/ip.ts';

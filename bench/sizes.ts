@@ -18,7 +18,9 @@ export interface Sizes {
     /** Undefined: all. */
     readonly cases: readonly string[];
   };
-  /** Least and largest sizes are compared; a cluster has ten pods at least. `restSeconds`: how long nothing happens before it is measured. */
+  /**
+   * Least and largest sizes are compared; a cluster has ten pods at least. `restSeconds`: how long nothing happens before it is measured.
+   */
   readonly memory: { readonly pods: readonly number[]; readonly restSeconds: number };
   readonly selections: SelectionsOptions;
 }

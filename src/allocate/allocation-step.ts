@@ -196,8 +196,8 @@ export class AllocationStep {
   }
 
   /**
-   * The failure with which a request for addresses by name would be answered now; undefined if it would be granted, and for a request for any
-   * address. Allocates nothing.
+   * The failure with which a request for addresses by name would be answered now; undefined if it would be granted, and for a request for
+   * any address. Allocates nothing.
    */
   check(request: AddressRequest): RequestFailure | undefined {
     if (!isStatic(request)) return undefined;

@@ -40,7 +40,10 @@ export class ForeignPortHolders {
     });
   }
 
-  /** Records the addresses of a port. An address that the object of the port's name has in this Subnet is that object's: the port lost its ownership keys. */
+  /**
+   * Records the addresses of a port. An address that the object of the port's name has in this Subnet is that object's: the port lost its
+   * ownership keys.
+   */
   look(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#keys.get(id);
     const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);

@@ -1,6 +1,6 @@
 /**
- * Records in the ledger what holds an address: IP objects, Vips, EIPs and the rules that use one, proven annotations of live pods, owned port
- * rows, and foreign ports in the switch of a Subnet. The allocation step records reservations.
+ * Records in the ledger what holds an address: IP objects, Vips, EIPs and the rules that use one, proven annotations of live pods, owned
+ * port rows, and foreign ports in the switch of a Subnet. The allocation step records reservations.
  */
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { IP } from '../api/kinds/ip.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers the requests of a group together: all are granted, or none. What was allocated for a group that failed is rolled back, as if it had
- * never been tried: revisions of Subnets do not count it.
+ * Answers the requests of a group together: all are granted, or none. What was allocated for a group that failed is rolled back, as if it
+ * had never been tried: revisions of Subnets do not count it.
  */
 import type { Ledger } from '../ipam/ledger.ts';
 import type { Reservation } from '../world/reservations.ts';

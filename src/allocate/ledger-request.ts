@@ -44,7 +44,10 @@ export function without(choice: AllocationRequest, subject: AllocationFailure['s
   return { ...choice, static: kept, skip: [...(choice.skip ?? []), ...(taken === undefined ? [] : [taken])] };
 }
 
-/** The requested addresses to try, in order; one empty choice if any address will do. Text that is no address is returned as an error message. */
+/**
+ * The requested addresses to try, in order; one empty choice if any address will do. Text that is no address is returned as an error
+ * message.
+ */
 export function choices(request: AddressRequest): readonly (Dual<Address> | string)[] {
   if (request.anyOf !== undefined && request.anyOf.length > 0) return request.anyOf.map((text) => dualOf(text));
   return [dualOf([request.v4, request.v6].filter((text) => text !== undefined && text !== '').join(','))];

@@ -1,8 +1,8 @@
 import type { AddressRequest } from '../world/reservations.ts';
 
 /**
- * Sorts groups of requests by creation time of their object, then by claimant. Times are grouped first, since many objects are created in one
- * second; sorting texts takes half the time of sorting the groups.
+ * Sorts groups of requests by creation time of their object, then by claimant. Times are grouped first, since many objects are created in
+ * one second; sorting texts takes half the time of sorting the groups.
  */
 export function oldestFirst(groups: readonly (readonly AddressRequest[])[]): readonly (readonly AddressRequest[])[] {
   const ofTime = Map.groupBy(groups, ([first]) => first?.since ?? '');

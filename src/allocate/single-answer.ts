@@ -70,7 +70,9 @@ export class SingleAnswer {
     return failedReservation(request, failures);
   }
 
-  /** Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has. */
+  /**
+   * Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has.
+   */
   #allocate(subnet: string, request: AddressRequest, exact: AllocationRequest): Allocation {
     let allocated = this.#ledger.allocate(subnet, exact);
     let instead = exact;

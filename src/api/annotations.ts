@@ -2,8 +2,8 @@
 import type { annotationKey, kilnAnnotation, PodAnnotationSuffix } from './well-known.ts';
 
 /**
- * `acts`: a rule implements it. `checked`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports that
- * on the pod. `writes`: Kiln writes it. `-`: Kiln does not read it.
+ * `acts`: a rule implements it. `checked`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports
+ * that on the pod. `writes`: Kiln writes it. `-`: Kiln does not read it.
  */
 export type AnnotationUse = 'acts' | 'checked' | 'writes' | 'acts, writes' | '-';
 

@@ -1,6 +1,7 @@
 /**
- * Reasons of Events that Kube-OVN has for a situation too. Alerts and tools wait for reason and source, so Kiln's Events of these reasons name Kube-OVN's
- * controller as their source; `reportingInstance` names Kiln's process. Kiln's finer reason is in the condition, and at the head of the message.
+ * Reasons of Events that Kube-OVN has for a situation too. Alerts and tools wait for reason and source, so Kiln's Events of these reasons
+ * name Kube-OVN's controller as their source; `reportingInstance` names Kiln's process. Kiln's finer reason is in the condition, and at the
+ * head of the message.
  */
 import type { Reason } from './reasons.ts';
 import { KUBE_OVN_LEASE } from './well-known.ts';

@@ -1,6 +1,6 @@
 /**
- * The policy for late dependents: one that was created after the deletion of an object began does not block it. Else a deletion would never end
- * while new dependents are created.
+ * The policy for late dependents: one that was created after the deletion of an object began does not block it. Else a deletion would never
+ * end while new dependents are created.
  */
 import { FINALIZER, labelKey } from '../api/well-known.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
@@ -13,9 +13,9 @@ import { ipUser, isSubnetLateForVpc } from './rule-queries.ts';
 import { isEstablished } from './subnet-switch.ts';
 
 /**
- * A user's IP object does not block the deletion of a Subnet if it was created afterwards, was not completed, and has no user, even if it has an
- * address. With the label of this Subnet it is from a backup, or its finalizer was removed by hand: then it blocks. Both times are the API
- * server's, in whole seconds.
+ * A user's IP object does not block the deletion of a Subnet if it was created afterwards, was not completed, and has no user, even if it
+ * has an address. With the label of this Subnet it is from a backup, or its finalizer was removed by hand: then it blocks. Both times are
+ * the API server's, in whole seconds.
  */
 export const isLateForSubnet: Query<boolean> = defineQuery('ip-late-for-subnet', (world, name) => {
   const ip = world.ips.get(name);
@@ -33,8 +33,8 @@ const deletionOfSubnet: Query<string> = defineQuery(
 );
 
 /**
- * A Subnet does not block the deletion of a Vpc if it was created afterwards and has no network, or is not accepted because of that deletion. An
- * older one that is not accepted for another reason blocks. Both times are the API server's, in whole seconds.
+ * A Subnet does not block the deletion of a Vpc if it was created afterwards and has no network, or is not accepted because of that
+ * deletion. An older one that is not accepted for another reason blocks. Both times are the API server's, in whole seconds.
  */
 export function isLateForVpc(world: World, vpc: string, subnet: string): boolean {
   const deleted = world.ask(deletionOfVpc, vpc);

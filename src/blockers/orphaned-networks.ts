@@ -6,8 +6,8 @@ import { defineQuery } from '../world/world.ts';
 import { OF_SUBNET } from './subnet-switch.ts';
 
 /**
- * The orphaned networks in a Vpc's router, by the names of their Subnets: the owner of their router port does not exist, or has another uid.
- * They may have dependents or none.
+ * The orphaned networks in a Vpc's router, by the names of their Subnets: the owner of their router port does not exist, or has another
+ * uid. They may have dependents or none.
  */
 export const orphanedNetworks: Query<readonly string[]> = defineQuery('orphaned-networks', (world, vpc) => {
   // Also if the router has lost its ownership keys.

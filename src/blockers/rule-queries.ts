@@ -10,7 +10,9 @@ export interface IpUser {
 
 export const ipUser: DeclaredQuery<IpUser | undefined> = declareQuery('ip-user');
 
-/** Whether a Subnet is valid, has no network yet, and is not accepted only since its Vpc is being deleted; defined by the rules for Subnets. */
+/**
+ * Whether a Subnet is valid, has no network yet, and is not accepted only since its Vpc is being deleted; defined by the rules for Subnets.
+ */
 export const isSubnetLateForVpc: DeclaredQuery<boolean> = declareQuery('subnet-late-for-vpc');
 
 /** Subnets of a pod's addresses that have no IP object; defined by the rules for pods. */

@@ -34,8 +34,8 @@ export const subnetsInRouter: SetDefinition<World> = defineSet(
 );
 
 /**
- * The Subnet is being deleted, its network is gone, and Kiln has removed its finalizer. Another finalizer keeps the object, which may wait for
- * the Vpc itself (foreground deletion of an owner waits for its dependents).
+ * The Subnet is being deleted, its network is gone, and Kiln has removed its finalizer. Another finalizer keeps the object, which may wait
+ * for the Vpc itself (foreground deletion of an owner waits for its dependents).
  */
 const isReleased: Query<boolean> = defineQuery('subnet-released', (world, name) => {
   const metadata = world.subnets.get(name)?.metadata;

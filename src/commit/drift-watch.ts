@@ -1,7 +1,7 @@
 /**
- * Distinguishes a repair from an ordinary change: the row was as emitted, another program changed it, and the rules emit the same as before.
- * Changes by other programs during this process's leadership are remembered here until the diff has compared the row. For changes at other
- * times the seal in the row is the only evidence.
+ * Distinguishes a repair from an ordinary change: the row was as emitted, another program changed it, and the rules emit the same as
+ * before. Changes by other programs during this process's leadership are remembered here until the diff has compared the row. For changes
+ * at other times the seal in the row is the only evidence.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import type { Drift } from '../diff/drift.ts';

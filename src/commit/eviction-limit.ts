@@ -1,6 +1,7 @@
 /**
  * Limits evictions, in addition to the disruption budgets of the API server: so many pods are being evicted at a time, and the eviction of
- * one is repeated once a minute at most. Namespaces take turns: pods that do not end (a finalizer, hours of grace) block none of another one.
+ * one is repeated once a minute at most. Namespaces take turns: pods that do not end (a finalizer, hours of grace) block none of another
+ * one.
  */
 
 /** Most evictions under way, of one namespace and of all. */

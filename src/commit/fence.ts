@@ -13,7 +13,9 @@ export type FenceState =
   /** Another process has led since. */
   | { readonly kind: 'deposed'; readonly term: number };
 
-/** Most failures in a row of the guard although the replica fulfils it and no update arrives: a race with another writer is over by then. */
+/**
+ * Most failures in a row of the guard although the replica fulfils it and no update arrives: a race with another writer is over by then.
+ */
 const MOST_CONTRADICTIONS = 3;
 
 export class Fence {

@@ -18,13 +18,16 @@ export interface NorthboundWriterOptions {
   /** Whether the outputs about the owner are incomplete (a rule threw): then none of its rows is collected. */
   readonly undecided: (owner: string) => boolean;
   /**
-   * Whether a write that removes Kiln's last finalizer of the object has no answer yet: meanwhile no row of it is made, or the object could be
-   * gone while the row exists. `wake` is called when it is answered.
+   * Whether a write that removes Kiln's last finalizer of the object has no answer yet: meanwhile no row of it is made, or the object could
+   * be gone while the row exists. `wake` is called when it is answered.
    */
   readonly isBeingReleased?: (object: ObjectId) => boolean;
   /** Called before each transaction: whether this process leads, its caches are complete, and Kube-OVN's controller does not run. */
   readonly mayWrite: () => boolean;
-  /** Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes true. */
+  /**
+   * Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes
+   * true.
+   */
   readonly upToDate?: () => boolean;
   /** Called when another process has taken a newer term. */
   readonly deposed: () => void;

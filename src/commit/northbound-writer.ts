@@ -1,11 +1,11 @@
 /**
- * The Northbound writer: the only code that changes the Northbound database. It takes the rows that may differ, diffs them against the replica,
- * and sends the differences, one fenced and guarded transaction at a time. The effects of a transaction come back through the replica before
- * its reply, so nothing has to be remembered about it.
+ * The Northbound writer: the only code that changes the Northbound database. It takes the rows that may differ, diffs them against the
+ * replica, and sends the differences, one fenced and guarded transaction at a time. The effects of a transaction come back through the
+ * replica before its reply, so nothing has to be remembered about it.
  *
- * Guaranteed: each transaction is guarded by this process's term, by the ownership of each row that it changes, and by the existence of each
- * row that it adds a member to. So a deposed process changes nothing, and a row that became foreign is not touched. When nothing is pending,
- * every row of ours is as emitted, or has a report.
+ * Guaranteed: each transaction is guarded by this process's term, by the ownership of each row that it changes, and by the existence of
+ * each row that it adds a member to. So a deposed process changes nothing, and a row that became foreign is not touched. When nothing is
+ * pending, every row of ours is as emitted, or has a report.
  *
  * Retried: every difference, by a new diff: never the old transaction. After its first failure a row is compared again at once, later every
  * 30 s, with a report. A row that another program changed first, or changes after each repair, is compared again after a second; the fifth

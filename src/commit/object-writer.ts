@@ -2,12 +2,12 @@
  * The Kubernetes side of commit: compares the outputs about objects with the observed objects, hands the writes to the coalescing
  * `KubeWriter`, and puts the replies into the caches, so that the next diff includes our own acknowledged writes.
  *
- * Guaranteed: a write is sent only while this process leads, at most one of an object at a time, and with the uid (and, where the rule needs
- * it, the resourceVersion) that the rule saw. A finalizer is removed only when no transaction under way can make rows of the object. The
- * object that results is equal to the outputs, or a difference is pending and has a write delay.
+ * Guaranteed: a write is sent only while this process leads, at most one of an object at a time, and with the uid (and, where the rule
+ * needs it, the resourceVersion) that the rule saw. A finalizer is removed only when no transaction under way can make rows of the object.
+ * The object that results is equal to the outputs, or a difference is pending and has a write delay.
  *
- * Retried: every write, until the object is as emitted; never in a tight loop. After a conflict the writer waits for the newer version, or 200 ms
- * doubling up to 30 s; after a rejection by the API server 5 to 30 s (see `rejected-writes.ts`); after any other failure 30 s.
+ * Retried: every write, until the object is as emitted; never in a tight loop. After a conflict the writer waits for the newer version, or
+ * 200 ms doubling up to 30 s; after a rejection by the API server 5 to 30 s (see `rejected-writes.ts`); after any other failure 30 s.
  *
  * Costs: one diff for each object that changed or whose outputs changed; at most 2,000 a turn, the rest in the next turns.
  */
@@ -52,7 +52,10 @@ export interface ObjectWriterOptions {
   /** Filled from the answers. */
   readonly pruned: PrunedFields;
   readonly mayWrite: () => boolean;
-  /** Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes true. */
+  /**
+   * Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes
+   * true.
+   */
   readonly upToDate?: () => boolean;
   /** When the Northbound transaction under way was sent; undefined: none is. `wake` is called when it is over. */
   readonly transactionSentAt?: () => number | undefined;
@@ -283,8 +286,8 @@ export class ObjectWriter {
   }
 
   /**
-   * If the same write is due again and the object did not change in between, the server accepted it and dropped its contents. Such a write is
-   * repeated less and less often.
+   * If the same write is due again and the object did not change in between, the server accepted it and dropped its contents. Such a write
+   * is repeated less and less often.
    */
   #acknowledge(id: ObjectId, write: ObjectWrite): void {
     const before = this.#acknowledged.get(id);

@@ -1,6 +1,6 @@
 /**
- * Handles a change in the database: marks the row for comparison, with its dependents, if a rule emits it or it is ours. If no transaction of
- * this process changed it, it may be drift.
+ * Handles a change in the database: marks the row for comparison, with its dependents, if a rule emits it or it is ours. If no transaction
+ * of this process changed it, it may be drift.
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';

@@ -1,7 +1,7 @@
 /**
- * Writes that the API server rejected, as a table of the World. Each is in backoff until a deadline, whatever happens to its object meanwhile.
- * Rules read the table: they report the rejection on an object, and release what depends on the write. A server that does not answer has
- * not rejected anything: during an outage nothing is released.
+ * Writes that the API server rejected, as a table of the World. Each is in backoff until a deadline, whatever happens to its object
+ * meanwhile. Rules read the table: they report the rejection on an object, and release what depends on the write. A server that does not
+ * answer has not rejected anything: during an outage nothing is released.
  */
 import { doublingDelay } from '../timing/backoff.ts';
 import type { ObjectId } from '../compile/output.ts';

@@ -167,8 +167,8 @@ export class RowBatches {
   }
 
   /**
-   * An object that the row requires is being released: the write removes Kiln's last finalizer and cannot be taken back. After its answer the
-   * rules know whether the object exists, and the row is compared again.
+   * An object that the row requires is being released: the write removes Kiln's last finalizer and cannot be taken back. After its answer
+   * the rules know whether the object exists, and the row is compared again.
    */
   #isWithheld(id: RowId): boolean {
     const { isBeingReleased, desired } = this.#options.writer;

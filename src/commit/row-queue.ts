@@ -1,6 +1,6 @@
 /**
- * The rows to compare next: rows with changed outputs, rows that changed in the database, rows that depend on these or waited for them, and all
- * rows after a start.
+ * The rows to compare next: rows with changed outputs, rows that changed in the database, rows that depend on these or waited for them, and
+ * all rows after a start.
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';

@@ -1,6 +1,7 @@
 /**
- * Rows that could not be written. After the first failure a row is planned again at once, after the second it is set aside for a while, with a
- * report. One that another program changed while the transaction was under way, or changes as often as it is repaired, waits for a second.
+ * Rows that could not be written. After the first failure a row is planned again at once, after the second it is set aside for a while,
+ * with a report. One that another program changed while the transaction was under way, or changes as often as it is repaired, waits for a
+ * second.
  */
 import type { RowId } from '../nb/row-id.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Limits the status writes of a Subnet to one a second, because each address that is allocated or released changes its counts. A status that
- * waits is not submitted: the object is compared again after the second. Other writes of the object do not wait.
+ * Limits the status writes of a Subnet to one a second, because each address that is allocated or released changes its counts. A status
+ * that waits is not submitted: the object is compared again after the second. Other writes of the object do not wait.
  */
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';

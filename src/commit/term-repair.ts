@@ -1,4 +1,6 @@
-/** Writes our term into NB_Global again after another program rewrote the map; ends the leadership where another process has a newer one. */
+/**
+ * Writes our term into NB_Global again after another program rewrote the map; ends the leadership where another process has a newer one.
+ */
 import type { Fence } from './fence.ts';
 import { RETRY_MS } from './send-pause.ts';
 
@@ -29,7 +31,8 @@ export class TermRepair {
     }
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
-    // The key is missing or older while this process certainly holds the Lease: another program rewrote the map. Repaired at most once a second.
+    // The key is missing or older while this process certainly holds the Lease: another program rewrote the map. Repaired at most once a
+    // second.
     void fence.restore().then((restored) => {
       if (restored) wake();
       this.#recheckLater();

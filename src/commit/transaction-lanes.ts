@@ -1,7 +1,8 @@
 /**
- * Which rows go into one transaction. A transaction fails as a whole: a row that OVN rejects makes the rows of other namespaces fail with it,
- * and a tenant with a new invalid row for each edit could do so for ever. So the rows of a share with a failed row go into transactions of
- * their own, in turn with the common ones, and are in backoff after many failures. A share is a namespace; each cluster-scoped object is a share.
+ * Which rows go into one transaction. A transaction fails as a whole: a row that OVN rejects makes the rows of other namespaces fail with
+ * it, and a tenant with a new invalid row for each edit could do so for ever. So the rows of a share with a failed row go into transactions
+ * of their own, in turn with the common ones, and are in backoff after many failures. A share is a namespace; each cluster-scoped object is
+ * a share.
  */
 import { TokenBucket } from '../kube/fairness/token-bucket.ts';
 

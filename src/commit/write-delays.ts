@@ -173,8 +173,9 @@ export class WriteDelays {
   }
 
   /**
-   * A transaction under way may be making rows of an object whose finalizer is about to be removed. The removal waits until that transaction
-   * is over: then its rows are observed, and the object keeps its finalizer until they are gone. Later transactions make no row for it.
+   * A transaction under way may be making rows of an object whose finalizer is about to be removed. The removal waits until that
+   * transaction is over: then its rows are observed, and the object keeps its finalizer until they are gone. Later transactions make no row
+   * for it.
    */
   #awaitsRows(id: ObjectId, write: ObjectWrite): boolean {
     if (!this.releasesObject(id, write)) return false;

@@ -1,6 +1,6 @@
 /**
- * The lease of an unused address (no relation to Kubernetes' Lease): an annotation with a duration on its IP object, Vip or EIP. It begins with condition `Idle`, so a restart
- * changes nothing. A use ends it; when the use ends, a new lease begins.
+ * The lease of an unused address (no relation to Kubernetes' Lease): an annotation with a duration on its IP object, Vip or EIP. It begins
+ * with condition `Idle`, so a restart changes nothing. A use ends it; when the use ends, a new lease begins.
  */
 import type { ConditionType } from '../api/condition-types.ts';
 import { parseDuration } from '../api/values/duration.ts';

@@ -1,6 +1,6 @@
 /**
- * Objects that every cluster has: the default Vpc, the default Subnet and the join Subnet. Missing objects are created from the settings; for an
- * existing object its spec counts.
+ * Objects that every cluster has: the default Vpc, the default Subnet and the join Subnet. Missing objects are created from the settings;
+ * for an existing object its spec counts.
  */
 import { API_VERSION } from '../api/schema/kind.ts';
 import { DEFAULT_PROVIDER } from '../api/well-known.ts';

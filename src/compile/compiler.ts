@@ -9,15 +9,18 @@ import type { Output } from './output.ts';
  * A rule: a pure function of the World that runs once for each key of its domain and returns outputs.
  *
  * Guarantees:
- * - It runs when its key enters the domain, and again only after a source that it read has changed. When the key leaves, its outputs are withdrawn.
- * - One run sees one state of the World, since it is synchronous, and no query returns a stale value. Between two runs the World may change.
+ * - It runs when its key enters the domain, and again only after a source that it read has changed. When the key leaves, its outputs are
+ *   withdrawn.
+ * - One run sees one state of the World, since it is synchronous, and no query returns a stale value. Between two runs the World may
+ *   change.
  * - Outputs equal to those of its last run have no effect.
- * - If it throws (a bug), its last outputs stay in effect for that key, other keys and rules go on, and nothing that belongs to the object is
- *   collected. It runs again when a source changes.
+ * - If it throws (a bug), its last outputs stay in effect for that key, other keys and rules go on, and nothing that belongs to the object
+ *   is collected. It runs again when a source changes.
  *
  * A rule must not depend on the order of rules, on time except for `world.deadlines`, or on anything outside of the World.
  *
- * Cost: a run for each change of what it reads. So it reads projections (queries) rather than whole objects, and no `keys()` of a large table.
+ * Cost: a run for each change of what it reads. So it reads projections (queries) rather than whole objects, and no `keys()` of a large
+ * table.
  */
 export interface Rule {
   /** For logs, metrics and ownership keys. */
@@ -59,8 +62,8 @@ export class Compiler {
   }
 
   /**
-   * Whether a rule fails for an object: then nothing of the object may be collected, since its desired state is unknown. After a restart there
-   * are no last outputs.
+   * Whether a rule fails for an object: then nothing of the object may be collected, since its desired state is unknown. After a restart
+   * there are no last outputs.
    * @param owner owner text, `<kind>/<namespace>/<name>`
    */
   failsFor(owner: string): boolean {

@@ -1,4 +1,6 @@
-/** Common to all kinds that have blockers: a blocked deletion is reported once, so is its end, and there are no new dependents meanwhile. */
+/**
+ * Common to all kinds that have blockers: a blocked deletion is reported once, so is its end, and there are no new dependents meanwhile.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';

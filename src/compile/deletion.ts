@@ -1,6 +1,6 @@
 /**
- * Deletion of an object that owns rows: while it has blockers, finalizer and rows stay and a condition names the blockers; then its rows are
- * deleted; when no row is left, its finalizer is removed. Neither its parents nor a valid spec are needed for that.
+ * Deletion of an object that owns rows: while it has blockers, finalizer and rows stay and a condition names the blockers; then its rows
+ * are deleted; when no row is left, its finalizer is removed. Neither its parents nor a valid spec are needed for that.
  */
 import { blockersOf } from '../blockers/blockers.ts';
 import type { Blockers } from '../blockers/blockers.ts';

@@ -1,6 +1,6 @@
 /**
- * The desired state: the outputs of all rules by identity, and the identities with outputs that have changed since the writers last looked (`dirty…`).
- * The writers compare only these with the World.
+ * The desired state: the outputs of all rules by identity, and the identities with outputs that have changed since the writers last looked
+ * (`dirty…`). The writers compare only these with the World.
  */
 import { equal } from '../world/equal.ts';
 import type { AddressRequest } from '../world/reservations.ts';

@@ -1,4 +1,7 @@
-/** What Kiln sets for the whole database: only in its own, or where the setting demands it; with a record; never over another program's value. */
+/**
+ * What Kiln sets for the whole database: only in its own, or where the setting demands it; with a record; never over another program's
+ * value.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../explain/status.ts';

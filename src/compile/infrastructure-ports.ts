@@ -1,7 +1,7 @@
 /**
- * Port names of nodes and routers that a pod's port could have too, by Kube-OVN's naming scheme: pod `node-x1` in namespace `example` and node
- * `x1.example`; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The name of a
- * pod's port has a dot, so only nodes, Subnets and Vpcs with a dot in their names matter: in most clusters none but nodes.
+ * Port names of nodes and routers that a pod's port could have too, by Kube-OVN's naming scheme: pod `node-x1` in namespace `example` and
+ * node `x1.example`; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The
+ * name of a pod's port has a dot, so only nodes, Subnets and Vpcs with a dot in their names matter: in most clusters none but nodes.
  */
 import { nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../api/names.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
@@ -16,7 +16,10 @@ export function infrastructureWithPort(world: World, port: string): string | und
   return world.ask(portsWithDots, '')[port];
 }
 
-/** A router port and a switch port must not have one name either, and ovn-northd derives the name of a gateway's chassis-redirect port from it. */
+/**
+ * A router port and a switch port must not have one name either, and ovn-northd derives the name of a gateway's chassis-redirect port from
+ * it.
+ */
 function both(port: string): readonly string[] {
   return [port, `cr-${port}`];
 }

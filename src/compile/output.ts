@@ -57,8 +57,8 @@ export interface MemberOutput {
 }
 
 /**
- * The pods that a selector selects, as a view shows them, in a shared column of a row: as a member for each would be, in memory for the selector
- * alone. `selectorText` gives the selector.
+ * The pods that a selector selects, as a view shows them, in a shared column of a row: as a member for each would be, in memory for the
+ * selector alone. `selectorText` gives the selector.
  */
 export interface SelectionOutput {
   readonly kind: 'selection';
@@ -93,8 +93,8 @@ export interface EventOutput {
 }
 
 /**
- * Desired fields of an existing object. Other fields stay; null removes a field. Several rules may emit patches of one object: the diff merges
- * them into one write. It applies to the object with this uid only.
+ * Desired fields of an existing object. Other fields stay; null removes a field. Several rules may emit patches of one object: the diff
+ * merges them into one write. It applies to the object with this uid only.
  */
 export interface PatchOutput {
   readonly kind: 'patch';
@@ -137,7 +137,9 @@ export interface DeleteOutput {
   readonly event?: EventOutput;
 }
 
-/** A pod to evict as soon as its disruption budgets permit, so that its controller creates another one. The eviction is retried until then. */
+/**
+ * A pod to evict as soon as its disruption budgets permit, so that its controller creates another one. The eviction is retried until then.
+ */
 export interface EvictOutput {
   readonly kind: 'evict';
   readonly resource: 'pods';
@@ -191,8 +193,8 @@ export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput | EvictOutp
  * One output of a rule.
  *
  * Guarantees: outputs are plain data and compared by value. While a rule emits an equal output again, nothing happens; the diff compares an
- * identity with the World only after an output for it, or its observed state, has changed. What no rule emits any longer is collected (rows,
- * members), withdrawn (address requests, pools) or left as it is (objects and fields).
+ * identity with the World only after an output for it, or its observed state, has changed. What no rule emits any longer is collected
+ * (rows, members), withdrawn (address requests, pools) or left as it is (objects and fields).
  *
  * Retries: an output stands until its rule withdraws it, so a failed write is planned and sent again, with growing delays for one that the
  * server rejects.

@@ -1,6 +1,6 @@
 /**
- * Links of switch ports to router ports, by name. OVN follows the name, whatever the owner of the router port is: a wrong link would lead into
- * another router, and cut off that router's own link.
+ * Links of switch ports to router ports, by name. OVN follows the name, whatever the owner of the router port is: a wrong link would lead
+ * into another router, and cut off that router's own link.
  */
 import { switchToRouterPort } from '../api/names.ts';
 import type { Owner } from '../nb/ownership.ts';
@@ -10,8 +10,8 @@ import { identityOf, rowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Whether a switch port may link to a router port: the router port has the same owner, or does not exist yet. An existing link stays while the
- * router port is foreign: a user may have removed its ownership keys.
+ * Whether a switch port may link to a router port: the router port has the same owner, or does not exist yet. An existing link stays while
+ * the router port is foreign: a user may have removed its ownership keys.
  */
 export function mayLink(world: World, routerPort: RowId, owner: Omit<Owner, 'uid'>, isLinked: () => boolean): boolean {
   const there = world.rows.state(routerPort)?.ownership;

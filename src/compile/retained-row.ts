@@ -9,7 +9,9 @@ import type { RowOwner, RowOutput } from './output.ts';
 
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
-/** All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys; leftovers have a rule of their own. */
+/**
+ * All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys; leftovers have a rule of their own.
+ */
 export function retainedRows(world: World, owner: string): readonly RowOutput[] {
   return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => {
     const ownership = world.rows.state(id)?.ownership;
@@ -30,7 +32,10 @@ export function rowWithOwnershipKeys(world: World, { id, owner, rule }: RowOutpu
   return asItIs(world, id, { ...owner, created: '' }, rule);
 }
 
-/** A legacy row as it is, with the ownership keys of an owner and a rule that adopt it. Undefined if it is not legacy, or has a foreign parent. */
+/**
+ * A legacy row as it is, with the ownership keys of an owner and a rule that adopt it. Undefined if it is not legacy, or has a foreign
+ * parent.
+ */
 export function adoptedRow(world: World, id: RowId, owner: RowOwner, rule: string): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state?.ownership.kind !== 'legacy') return undefined;

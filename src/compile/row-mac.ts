@@ -1,6 +1,6 @@
 /**
- * MACs of rows of a Vpc or a Subnet. Kiln derives the MAC from the row's identity, so that rules stay pure and a restart changes nothing. An
- * adopted row keeps Kube-OVN's MAC, which Kiln stores in its `external_ids`: a later edit of the MAC column does not count.
+ * MACs of rows of a Vpc or a Subnet. Kiln derives the MAC from the row's identity, so that rules stay pure and a restart changes nothing.
+ * An adopted row keeps Kube-OVN's MAC, which Kiln stores in its `external_ids`: a later edit of the MAC column does not count.
  */
 import { macFromBytes, parseMac } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';

@@ -4,7 +4,10 @@ import type { RowOutput } from './output.ts';
 /** Owners of rows that the networks of all tenants depend on: they have precedence over pods and others, whatever their age. */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 
-/** Order of outputs for one identity, the same in every process: infrastructure first, then the older object, then by uid, rule and contents. */
+/**
+ * Order of outputs for one identity, the same in every process: infrastructure first, then the older object, then by uid, rule and
+ * contents.
+ */
 export function older(a: RowOutput, b: RowOutput): number {
   return (
     Number(a.leftover === true) - Number(b.leftover === true) ||

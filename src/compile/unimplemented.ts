@@ -1,6 +1,6 @@
 /**
- * Objects of kinds that Kiln does not implement get a condition, or an Event if their kind has no conditions; so do pods with annotations that
- * Kiln does not implement. A NetworkPolicy that is silently not enforced would be unsafe.
+ * Objects of kinds that Kiln does not implement get a condition, or an Event if their kind has no conditions; so do pods with annotations
+ * that Kiln does not implement. A NetworkPolicy that is silently not enforced would be unsafe.
  */
 import { annotationKey, POD_NOT_IMPLEMENTED } from '../api/well-known.ts';
 import type { Pod } from '../api/kubernetes/core.ts';

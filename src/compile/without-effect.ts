@@ -1,6 +1,6 @@
 /**
- * Ineffective fields: valid for OVN, and without effect at present, such as a match with a missing address set. Kiln writes the rows all the
- * same, since the set, the network or the namespace may be created later, and reports the field in a condition until then.
+ * Ineffective fields: valid for OVN, and without effect at present, such as a match with a missing address set. Kiln writes the rows all
+ * the same, since the set, the network or the namespace may be created later, and reports the field in a condition until then.
  */
 import type { ConditionType } from '../api/condition-types.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';

@@ -1,6 +1,6 @@
 /**
- * Writes that the API server rejected, by a policy, a webhook that does not answer, or missing rights. An object that waits for such a write
- * reports it in its own condition. All others get an Event, which needs no write of the object.
+ * Writes that the API server rejected, by a policy, a webhook that does not answer, or missing rights. An object that waits for such a
+ * write reports it in its own condition. All others get an Event, which needs no write of the object.
  */
 import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';

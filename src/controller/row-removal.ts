@@ -1,7 +1,7 @@
 /**
- * Removes all of Kiln's rows from the Northbound database, and the keys of NB_Global that Kiln set, with the Northbound writer and no output. Foreign rows stay,
- * and so do rows with foreign children and keys with another program's value. The term in NB_Global stays too: a suspended process that resumes after the next installation finds a newer term and
- * writes nothing.
+ * Removes all of Kiln's rows from the Northbound database, and the keys of NB_Global that Kiln set, with the Northbound writer and no
+ * output. Foreign rows stay, and so do rows with foreign children and keys with another program's value. The term in NB_Global stays too: a
+ * suspended process that resumes after the next installation finds a newer term and writes nothing.
  */
 import { CollectionLimit } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';

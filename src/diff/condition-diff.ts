@@ -99,8 +99,8 @@ function visibleCondition(condition: ConditionOutput): ConditionOutput {
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Replaces a transition time by now, if no deadline can be computed from it: a user wrote a text that is no time, or a timed condition begins
- * more than a day in the future, since a clock was wrong.
+ * Replaces a transition time by now, if no deadline can be computed from it: a user wrote a text that is no time, or a timed condition
+ * begins more than a day in the future, since a clock was wrong.
  */
 function withReadableTime(held: Condition, want: ConditionOutput | undefined, stamp: ConditionStamp): Condition {
   const { lastTransitionTime } = held;

@@ -31,7 +31,10 @@ export type Edit =
       readonly set: Readonly<Record<string, string>>;
       readonly remove: readonly string[];
     }
-  /** Pairs of a map column that other programs write too: one is removed only if it still has this value, and a key is set only if it is still absent. */
+  /**
+   * Pairs of a map column that other programs write too: one is removed only if it still has this value, and a key is set only if it is
+   * still absent.
+   */
   | {
       readonly kind: 'pairs';
       readonly table: string;

@@ -1,6 +1,6 @@
 /**
- * A child row without the vendor key is legacy only by its legacy parent. So it gets that key in the transaction that adopts the parent: a row
- * that any program adds later is foreign.
+ * A child row without the vendor key is legacy only by its legacy parent. So it gets that key in the transaction that adopts the parent: a
+ * row that any program adds later is foreign.
  */
 import { hasVendorKey, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import { isOwnUuid } from '../nb/row-id.ts';

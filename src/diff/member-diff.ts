@@ -1,6 +1,6 @@
 /**
- * Members of shared columns, one by one (keys of NB_Global: `global-diff.ts`): it adds the members that rules emit, removes ours that no rule emits any longer, and leaves all
- * others.
+ * Members of shared columns, one by one (keys of NB_Global: `global-diff.ts`): it adds the members that rules emit, removes ours that no
+ * rule emits any longer, and leaves all others.
  *
  * Cost: with single keys, constant time for each member, whatever the size of the column; with `all`, one pass over the column.
  */
@@ -35,8 +35,8 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return CONVERGED;
   const uuid = planned ?? (row === undefined || row.ownership.kind === 'foreign' ? undefined : row.uuid);
   if (uuid === undefined) {
-    // No rule emits the row, so its members have no effect (a pod on a node that does not exist, in the node's port group). They are compared again
-    // as soon as a rule emits the row, or the row is observed.
+    // No rule emits the row, so its members have no effect (a pod on a node that does not exist, in the node's port group). They are
+    // compared again as soon as a rule emits the row, or the row is observed.
     return slot === undefined || !context.desired.hasMembers(id) || slot.rows.length === 0 ? CONVERGED : { kind: 'waiting', on: [id] };
   }
   const held = planned === undefined ? row : undefined;

@@ -51,8 +51,9 @@ export type ObjectWrite = {
  *
  * Guarantees:
  * - A patch names only fields that differ. Fields that no rule emits stay, and so do finalizers and conditions of other programs.
- * - A write is for the object that the rules saw: deletions, evictions and patches have its uid. Patches of spec, finalizers, status and lists
- *   also have the resourceVersion, so a concurrent change makes the server reject them (the API server does not check the uid of a status patch).
+ * - A write is for the object that the rules saw: deletions, evictions and patches have its uid. Patches of spec, finalizers, status and
+ *   lists also have the resourceVersion, so a concurrent change makes the server reject them (the API server does not check the uid of a
+ *   status patch).
  * - The finalizer is removed only if every rule that sets it agrees; with the last finalizer no further write is returned.
  * - The Events of a write are emitted once, after it has succeeded.
  *

@@ -33,13 +33,15 @@ import { commandText } from '../text/command-text.ts';
  * Compares one identity, except for the members of its shared columns (`diffMembers`).
  *
  * Guarantees:
- * - It never changes a foreign row. If the desired identity is foreign, or a foreign row is inside a row to delete, the verdict is a conflict.
+ * - It never changes a foreign row. If the desired identity is foreign, or a foreign row is inside a row to delete, the verdict is a
+ *   conflict.
  * - Each edit of a row comes with a guard, so the transaction fails if the row, or what is inside it, changed in the meantime.
- * - An insert has a UUID that follows from identity, row owner and parent: a second insert of the same row fails instead of making a duplicate.
+ * - An insert has a UUID that follows from identity, row owner and parent: a second insert of the same row fails instead of making a
+ *   duplicate.
  * - Without a desired row it deletes all our rows of the identity (the collection). Duplicates go in the same way.
  *
- * It retries nothing: `waiting` and `conflict` name rows, and after a change of these the caller compares again. Cost: one pass over the columns
- * of the row, and over the children of a row to delete.
+ * It retries nothing: `waiting` and `conflict` name rows, and after a change of these the caller compares again. Cost: one pass over the
+ * columns of the row, and over the children of a row to delete.
  */
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
@@ -345,7 +347,10 @@ function columnsToEmpty(desired: RowOutput, spec: TableSpec, { row }: Observed):
   return found;
 }
 
-/** Whether a second row of the identity is deleted: one of ours, and a legacy child row, which would stay in effect after the first one is gone. */
+/**
+ * Whether a second row of the identity is deleted: one of ours, and a legacy child row, which would stay in effect after the first one is
+ * gone.
+ */
 function isDuplicate({ ownership }: Observed, { parents }: TableSpec, isLeftover: boolean): boolean {
   // Leftovers of one identity may differ in columns that Kiln does not write: ACLs of two tiers.
   return ownership.kind === 'ours' || (ownership.kind === 'legacy' && parents.length > 0 && !isLeftover);

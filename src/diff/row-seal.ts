@@ -1,6 +1,6 @@
 /**
- * The seal of a row: a hash, in its `external_ids`, of the contents that Kiln last wrote, in the same transaction. If the seal is that of the
- * desired contents, and the row has other contents, another program changed it, also while no controller was leading.
+ * The seal of a row: a hash, in its `external_ids`, of the contents that Kiln last wrote, in the same transaction. If the seal is that of
+ * the desired contents, and the row has other contents, another program changed it, also while no controller was leading.
  */
 import { hash32 } from '../nb/row-id.ts';
 import type { InputValue } from '../ovsdb/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The controller's plan by kind of change: what is done to which kind, in which fields, how often. A take-over of thousands of rows is a few
- * lines, and a row that gets more than ownership keys has its own.
+ * The controller's plan by kind of change: what is done to which kind, in which fields, how often. A take-over of thousands of rows is a
+ * few lines, and a row that gets more than ownership keys has its own.
  */
 import type { Edit, Verdict } from '../diff/edits.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';

@@ -1,6 +1,6 @@
 /**
- * I7: annotations, IP object and port of an allocated pod agree, and its Subnet has the address. If its Subnet was removed by force, the network
- * still exists; if the Subnet was made again with another CIDR, the pod keeps its address and has a report.
+ * I7: annotations, IP object and port of an allocated pod agree, and its Subnet has the address. If its Subnet was removed by force, the
+ * network still exists; if the Subnet was made again with another CIDR, the pod keeps its address and has a report.
  */
 import type { CoreCondition } from '../api/kubernetes/core.ts';
 import { POD_CONDITION } from '../api/well-known.ts';

@@ -1,5 +1,6 @@
 /**
- * I5: an object that is being deleted is gone, or reports its blockers, and these exist: objects, or a foreign row inside of one of its rows.
+ * I5: an object that is being deleted is gone, or reports its blockers, and these exist: objects, or a foreign row inside of one of its
+ * rows.
  */
 import { FINALIZER } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';

@@ -12,7 +12,10 @@ export type ForeignCell = string | number | boolean | readonly ForeignCell[] | {
 /** A row with its column `_uuid`; a set is an array unless it has one member. */
 export type WholeRow = Readonly<Record<string, ForeignCell>>;
 
-/** Text of each foreign row, by `<table>/<uuid>`; and of each owned row, by that and a shared column, the UUIDs of foreign rows that it holds. */
+/**
+ * Text of each foreign row, by `<table>/<uuid>`; and of each owned row, by that and a shared column, the UUIDs of foreign rows that it
+ * holds.
+ */
 export type ForeignSnapshot = ReadonlyMap<string, string>;
 
 /** Columns that ovn-northd and other daemons write. */
@@ -42,7 +45,9 @@ export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>
   return snapshot;
 }
 
-/** References from shared columns of an owned row to foreign rows, by column; includes columns without any, so that a removed one is found. */
+/**
+ * References from shared columns of an owned row to foreign rows, by column; includes columns without any, so that a removed one is found.
+ */
 function guestsOf(row: WholeRow, owned: ReadonlySet<string>): readonly (readonly [column: string, guests: string])[] {
   return SHARED.flatMap((column) => {
     const cell = row[column];

@@ -47,7 +47,9 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
   return violations;
 }
 
-/** Another program removed the ownership keys of the parent row, and the object of both has a report: until that is repaired the row stays. */
+/**
+ * Another program removed the ownership keys of the parent row, and the object of both has a report: until that is repaired the row stays.
+ */
 function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): boolean {
   const parent = world.rows.best(id)?.parent;
   const row = parent === undefined ? undefined : world.rows.entry(parent.uuid);
@@ -55,8 +57,8 @@ function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): b
 }
 
 /**
- * After a removal by force, the router of a Vpc stays for the Subnets that need it, the network of a Subnet for its addresses in use, and such
- * a network keeps its router.
+ * After a removal by force, the router of a Vpc stays for the Subnets that need it, the network of a Subnet for its addresses in use, and
+ * such a network keeps its router.
  */
 function isRetained(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc')

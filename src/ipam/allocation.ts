@@ -100,7 +100,9 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
   return typeof mac === 'object' ? { ...mac, partlyFree: true } : { v4, v6, mac };
 }
 
-/** Attaches the holder to the choice, then detaches it from what it had before in the same spaces and in families the Subnet no longer has. */
+/**
+ * Attaches the holder to the choice, then detaches it from what it had before in the same spaces and in families the Subnet no longer has.
+ */
 function take(
   subnet: SubnetState,
   holder: Holder,
@@ -275,8 +277,8 @@ class Chooser {
   }
 
   /**
-   * Whether the request's claimant has precedence among conflicting claimants of a slot. A claimant in use has precedence, else the one with
-   * the oldest durable holder. A foreign port never has precedence over a claimant that has the address.
+   * Whether the request's claimant has precedence among conflicting claimants of a slot. A claimant in use has precedence, else the one
+   * with the oldest durable holder. A foreign port never has precedence over a claimant that has the address.
    */
   #goesFirst(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return true;
@@ -290,7 +292,9 @@ class Chooser {
     return first?.claimant === own;
   }
 
-  /** Whether the claimant has to choose again: it has only a reservation, not yet reported to any pod, and another claimant has precedence. */
+  /**
+   * Whether the claimant has to choose again: it has only a reservation, not yet reported to any pod, and another claimant has precedence.
+   */
   #yields(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return false;
     const { claimant } = this.#request.holder;

@@ -1,7 +1,7 @@
 /**
- * A set of offsets. Each has a small integer (its slot) that is stable while the offset is a member; callers have their own columns by slot.
- * Open addressing over typed arrays: 8 bytes for the offset and about 8 for the index, where a Map of objects takes a hundred. Offsets
- * beyond the safe integers are in a separate Map.
+ * A set of offsets. Each has a small integer (its slot) that is stable while the offset is a member; callers have their own columns by
+ * slot. Open addressing over typed arrays: 8 bytes for the offset and about 8 for the index, where a Map of objects takes a hundred.
+ * Offsets beyond the safe integers are in a separate Map.
  */
 
 import { grownFloat64 } from './columns.ts';

@@ -1,6 +1,6 @@
 /**
- * The distance of an address (or MAC) from the origin of its space. A number if that is exact, else a bigint: the usual case needs no bigint
- * arithmetic, and each offset has exactly one representation.
+ * The distance of an address (or MAC) from the origin of its space. A number if that is exact, else a bigint: the usual case needs no
+ * bigint arithmetic, and each offset has exactly one representation.
  */
 export type Offset = number | bigint;
 

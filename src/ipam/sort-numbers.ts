@@ -1,6 +1,6 @@
 /**
- * Sorts integers ascending, in place. Many integers between 0 and 2^32 are sorted by radix, with digits of eleven bits: several times as fast
- * as a comparison sort for the fifty thousand offsets of a fragmented Subnet.
+ * Sorts integers ascending, in place. Many integers between 0 and 2^32 are sorted by radix, with digits of eleven bits: several times as
+ * fast as a comparison sort for the fifty thousand offsets of a fragmented Subnet.
  */
 
 const digitBits = 11;

@@ -1,6 +1,6 @@
 /**
- * Keys of NB_Global, a row that all programs share. Beside each key that Kiln sets, external_ids record the value that it set. Only a value that is still as
- * recorded is Kiln's to change and to remove: any other is another program's.
+ * Keys of NB_Global, a row that all programs share. Beside each key that Kiln sets, external_ids record the value that it set. Only a value
+ * that is still as recorded is Kiln's to change and to remove: any other is another program's.
  */
 import { rowId } from './row-id.ts';
 

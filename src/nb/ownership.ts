@@ -111,9 +111,9 @@ export function ownershipOf(externalIds: ExternalIds | undefined, place?: Place)
 }
 
 /**
- * Whether a row without the vendor key is Kube-OVN's: it has a key that only Kube-OVN writes, or names the vendor row that contains it, or a
- * legacy row that is not adopted yet contains it. Any program may add a row to a row after its adoption; the rows that it contained before
- * got the vendor key with the adoption.
+ * Whether a row without the vendor key is Kube-OVN's: it has a key that only Kube-OVN writes, or names the vendor row that contains it, or
+ * a legacy row that is not adopted yet contains it. Any program may add a row to a row after its adoption; the rows that it contained
+ * before got the vendor key with the adoption.
  */
 function isKubeOvns(externalIds: ExternalIds | undefined, { table, containers }: Place): boolean {
   if (!hasNoForeignKey(externalIds)) return false;
@@ -127,8 +127,8 @@ function isKubeOvns(externalIds: ExternalIds | undefined, { table, containers }:
 }
 
 /**
- * Whether a foreign row without keys, and with the identity of an emitted row, may be adopted: if a row of ours contains it (a Kube-OVN that
- * ran in between makes such rows), or if the status of an object names it.
+ * Whether a foreign row without keys, and with the identity of an emitted row, may be adopted: if a row of ours contains it (a Kube-OVN
+ * that ran in between makes such rows), or if the status of an object names it.
  */
 export function mayAdopt(externalIds: ExternalIds | undefined, { table, containers }: Place, isNamedByObject: boolean): boolean {
   if (!hasNoForeignKey(externalIds)) return false;

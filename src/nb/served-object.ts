@@ -43,8 +43,8 @@ const BFD_GROUP = /^bfd@(.+)$/;
 const VPC_LOAD_BALANCER = /^vpc-(.+)-(?:tcp|udp|sctp)-(?:sess-)?load$/;
 
 /**
- * Load balancers of the default Vpc serve no other object: a rule emits them if load balancing is on. A load balancer that belongs to no Vpc
- * has the name of an OvnDnatRule.
+ * Load balancers of the default Vpc serve no other object: a rule emits them if load balancing is on. A load balancer that belongs to no
+ * Vpc has the name of an OvnDnatRule.
  */
 function servedByLoadBalancer(name: string): Served | undefined {
   if (CLUSTER_LOAD_BALANCER.test(name)) return undefined;

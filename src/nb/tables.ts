@@ -1,6 +1,6 @@
 /**
- * The registry of the Northbound tables that Kiln writes, and of tables with rows that may be inside its rows: the columns and how each is shared,
- * the parents of a row, and its identity. Source: ovn-nb(5), schema 7.x.
+ * The registry of the Northbound tables that Kiln writes, and of tables with rows that may be inside its rows: the columns and how each is
+ * shared, the parents of a row, and its identity. Source: ovn-nb(5), schema 7.x.
  */
 import type { Row, Uuid, Value } from '../ovsdb/index.ts';
 import type { RowId } from './row-id.ts';
@@ -31,8 +31,8 @@ export interface TableSpec {
   readonly table: string;
   readonly columns: Readonly<Record<string, ColumnMode>>;
   /**
-   * Columns that decide whether and how the row works, with their value if no rule emits them: Kiln empties them after another program wrote
-   * there. Kiln never writes a column that is in neither list.
+   * Columns that decide whether and how the row works, with their value if no rule emits them: Kiln empties them after another program
+   * wrote there. Kiln never writes a column that is in neither list.
    */
   readonly unlessEmitted: Readonly<Record<string, EmptyValue>>;
   /** Columns that refer to rows of this table and keep them alive. Empty for root tables. */

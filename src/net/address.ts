@@ -42,8 +42,8 @@ export function canonicalAddress(text: string): AddressText | undefined {
 }
 
 /**
- * The spelling of an address. Kube-OVN rejects upper-case IPv6 (`upper-case`) and compares any other spelling (`not-canonical`: zero padding,
- * missing or misplaced `::`) as text, which then equals no address.
+ * The spelling of an address. Kube-OVN rejects upper-case IPv6 (`upper-case`) and compares any other spelling (`not-canonical`: zero
+ * padding, missing or misplaced `::`) as text, which then equals no address.
  */
 export function addressSpelling(text: string): 'canonical' | 'upper-case' | 'not-canonical' | 'invalid' {
   const canonical = canonicalAddress(text);

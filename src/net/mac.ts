@@ -1,6 +1,6 @@
 /**
- * Unicast 48-bit MAC addresses, always lower case with colons: MACs of OVN rows and annotations are compared as text, and for Kube-OVN `AA:..`
- * and `aa:..` are two.
+ * Unicast 48-bit MAC addresses, always lower case with colons: MACs of OVN rows and annotations are compared as text, and for Kube-OVN
+ * `AA:..` and `aa:..` are two.
  */
 
 /** Canonical text of a unicast MAC: `0a:00:00:00:00:01`. */

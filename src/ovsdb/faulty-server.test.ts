@@ -1,4 +1,7 @@
-/** A proxy in front of a real ovsdb-server breaks the protocol: the session reports it within two probe intervals and takes another endpoint. */
+/**
+ * A proxy in front of a real ovsdb-server breaks the protocol: the session reports it within two probe intervals and takes another
+ * endpoint.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import {

@@ -37,7 +37,8 @@ export class InactivityProbe {
   #stopped = false;
 
   /**
-   * @param unansweredSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is open
+   * @param unansweredSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is
+   *   open
    * @param skippedSince since when a request has been open after a later one was answered; undefined where none is
    */
   constructor(

@@ -12,7 +12,10 @@ export interface MutableRow {
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
-/** A row from its wire form; columns that are left out have their default. The columns' order is fixed, so that all rows of a table share a shape. */
+/**
+ * A row from its wire form; columns that are left out have their default. The columns' order is fixed, so that all rows of a table share a
+ * shape.
+ */
 export function decodeRow(uuid: Uuid, columns: Iterable<ColumnSchema>, json: JsonRow): MutableRow {
   const row: MutableRow = { _uuid: uuid };
   for (const column of columns) {

@@ -216,7 +216,8 @@ function broken(cause: Error): OvsdbError {
 }
 
 /**
- * With TLS 1.3 a server checks the client's certificate only after the connection is open, and closes it with an alert (RFC 8446 section 6.2).
+ * With TLS 1.3 a server checks the client's certificate only after the connection is open, and closes it with an alert (RFC 8446 section
+ * 6.2).
  */
 function rejectedByTls(cause: Error): OvsdbError | undefined {
   const alert = /\balert ((?:certificate|bad certificate|unsupported certificate|unknown ca|access denied|decrypt error)[^:]*):/.exec(

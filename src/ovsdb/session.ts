@@ -125,7 +125,9 @@ export class OvsdbSession {
     return this.#stateListeners.add(listener);
   }
 
-  /** Calls `listener` with the reason for each connection that failed or ended. The session reconnects by itself. @returns ends the calls */
+  /**
+   * Calls `listener` with the reason for each connection that failed or ended. The session reconnects by itself. @returns ends the calls
+   */
   onError(listener: (error: OvsdbError) => void): () => void {
     return this.#errorListeners.add(listener);
   }

@@ -1,6 +1,6 @@
 /**
- * A gauge with many samples of which few change between two scrapes. The text of each part (for example all samples of one Subnet) is cached
- * and rebuilt when that part changes. A scrape only joins the parts.
+ * A gauge with many samples of which few change between two scrapes. The text of each part (for example all samples of one Subnet) is
+ * cached and rebuilt when that part changes. A scrape only joins the parts.
  */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /**
- * Limits the connections of clients without a proven identity: a maximum in all, and a rate for each address. At the maximum a new connection
- * replaces an old one: the oldest unanswered connection of the address with most of those; if there is none, likewise among the answered
- * ones; never one of a proven client. So a client that keeps connections open loses them, and short requests are served.
+ * Limits the connections of clients without a proven identity: a maximum in all, and a rate for each address. At the maximum a new
+ * connection replaces an old one: the oldest unanswered connection of the address with most of those; if there is none, likewise among the
+ * answered ones; never one of a proven client. So a client that keeps connections open loses them, and short requests are served.
  */
 import type { Server, Socket } from 'node:net';
 import { RateByAddress } from './rate-by-address.ts';

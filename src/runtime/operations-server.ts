@@ -1,7 +1,7 @@
 /**
- * The HTTP endpoints for probes and metrics: `/healthz` (an answer means that the event loop runs), `/readyz` (the process could lead now: a
- * standby is ready as well) and `/metrics`. Every client may use the probes. Metrics name Subnets and show the use of the network: they are
- * for clients on this machine, and for clients with the token.
+ * The HTTP endpoints for probes and metrics: `/healthz` (an answer means that the event loop runs), `/readyz` (the process could lead now:
+ * a standby is ready as well) and `/metrics`. Every client may use the probes. Metrics name Subnets and show the use of the network: they
+ * are for clients on this machine, and for clients with the token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Removes secrets from what is logged, printed or bundled: texts of a known secret form, values behind a secret's name, and both within other
- * encodings. A text of unknown form under a harmless name stays, so `kiln bundle` leaves out beforehand what it does not need.
+ * Removes secrets from what is logged, printed or bundled: texts of a known secret form, values behind a secret's name, and both within
+ * other encodings. A text of unknown form under a harmless name stays, so `kiln bundle` leaves out beforehand what it does not need.
  */
 import { withoutEncodedSecrets } from './encoded-text.ts';
 import { REDACTED, withoutKnownForms } from './secret-forms.ts';

@@ -1,6 +1,6 @@
 /**
- * Splits a manifest into two turns: the objects that bind pods, then the pods. Each kind arrives at a controller by its own watch. A pod that
- * arrives before the Subnet of its namespace gets an address of the default Subnet, so a single turn would be a race.
+ * Splits a manifest into two turns: the objects that bind pods, then the pods. Each kind arrives at a controller by its own watch. A pod
+ * that arrives before the Subnet of its namespace gets an address of the default Subnet, so a single turn would be a race.
  */
 import { DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import type { PrintedObject } from './printed-objects.ts';

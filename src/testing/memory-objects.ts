@@ -1,6 +1,6 @@
 /**
- * Kubernetes objects in the tables of a World, changed as an API server would: uid, generation, finalizers and deletion, patches, conditions
- * with their Events.
+ * Kubernetes objects in the tables of a World, changed as an API server would: uid, generation, finalizers and deletion, patches,
+ * conditions with their Events.
  */
 import type { Condition } from '../api/kubernetes/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';

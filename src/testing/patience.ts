@@ -1,6 +1,6 @@
 /**
- * The timeout of a test's waits: far longer than the slowest machine needs, so that the speed of the machine decides nothing. Only a failing
- * wait takes that long.
+ * The timeout of a test's waits: far longer than the slowest machine needs, so that the speed of the machine decides nothing. Only a
+ * failing wait takes that long.
  */
 export const PATIENCE_MS = 120_000;
 

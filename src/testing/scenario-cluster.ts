@@ -1,6 +1,6 @@
 /**
- * A real cluster for a scenario: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and the tools of
- * an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to read the result. Long, because it is the one place where all of them are
+ * A real cluster for a scenario: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and the tools
+ * of an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to read the result. Long, because it is the one place where all of them are
  * connected.
  */
 import assert from 'node:assert/strict';
@@ -52,8 +52,8 @@ export interface ScenarioClusterOptions {
 }
 
 /**
- * kubectl times out after ten seconds, and the laboratory's API server is in this process. If the process is busy, these verbs are repeated:
- * they have the same result after a partial first attempt.
+ * kubectl times out after ten seconds, and the laboratory's API server is in this process. If the process is busy, these verbs are
+ * repeated: they have the same result after a partial first attempt.
  */
 const REPEATABLE: ReadonlySet<string> = new Set(['get', 'apply', 'delete', 'patch', 'annotate', 'label', 'describe', 'wait', 'scale']);
 /** Messages of a real API server that is overloaded, or has a slow etcd. */

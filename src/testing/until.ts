@@ -10,8 +10,8 @@ const LONGEST_MS = 500;
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * Polls until the probe returns anything but undefined or false, and returns it. The pause is a fifth of the time waited so far, and at most
- * ten times as long as the probe took: so a wait ends little later than it could, and a probe that starts a program is called rarely.
+ * Polls until the probe returns anything but undefined or false, and returns it. The pause is a fifth of the time waited so far, and at
+ * most ten times as long as the probe took: so a wait ends little later than it could, and a probe that starts a program is called rarely.
  * @param what the condition, for the error's text
  * @param state what was found instead, for the error's text
  * @throws Error after the timeout; what the probe throws, at once

@@ -52,8 +52,8 @@ const FLAGS =
   /^(-n|-A|-l|-o|-w|--all|--all-namespaces|--cascade|--dry-run=(client|server)|--as|--subresource|--replicas=\d+|--namespace|--selector|-o=?(yaml|json|wide|name))$/;
 
 /**
- * The command at the end of a message, if Kiln could have written it. A message may quote tenants, so a command is accepted only if it has no
- * shell syntax, and no flag that reads files or contacts other servers.
+ * The command at the end of a message, if Kiln could have written it. A message may quote tenants, so a command is accepted only if it has
+ * no shell syntax, and no flag that reads files or contacts other servers.
  */
 export function commandAtEnd(sentence: string): string | undefined {
   for (const { index, 0: mark } of sentence.matchAll(/;\s*(?=(?:kubectl|kiln) )|: (?=ovn-nbctl )/g)) {

@@ -1,8 +1,8 @@
 /**
  * What proves the addresses of a pod's interface. A tenant can write the pod's annotations, so `allocated` is only a claim. Only Kiln and
- * administrators write port rows and IP objects: a row with this pod as its row owner, or an IP object with its uid, is a proof. Objects that
- * Kube-OVN made have no uid: there the pod's IP object and the port row of its name are a proof together, if both have the same addresses.
- * The IP object holds these meanwhile, so the allocator gives them to no other claimant.
+ * administrators write port rows and IP objects: a row with this pod as its row owner, or an IP object with its uid, is a proof. Objects
+ * that Kube-OVN made have no uid: there the pod's IP object and the port row of its name are a proof together, if both have the same
+ * addresses. The IP object holds these meanwhile, so the allocator gives them to no other claimant.
  */
 import type { IP } from '../api/kinds/ip.ts';
 import { portName } from '../api/names.ts';
@@ -36,7 +36,8 @@ export interface Proven {
 
 /**
  * The proven addresses of an interface: none without a proof, two if IP object and row differ, since a user edited one of them.
- * @param claimed the addresses in the pod's annotations. An IP object with other addresses, outside of its Subnet, was edited and is no proof.
+ * @param claimed the addresses in the pod's annotations. An IP object with other addresses, outside of its Subnet, was edited and is no
+ *   proof.
  */
 export function proofsOf(world: World, pod: Provable, provider: string, claimed: Proven | undefined): readonly Proven[] {
   const podOrMachine = pod.machine ?? pod.name;

@@ -1,6 +1,6 @@
 /**
- * Objects that every cluster has: Kiln creates them, and creates them again after a deletion. The cluster needs the default Vpc and the join
- * Subnet: while it has nodes, their deletion waits, and they take new dependents meanwhile.
+ * Objects that every cluster has: Kiln creates them, and creates them again after a deletion. The cluster needs the default Vpc and the
+ * join Subnet: while it has nodes, their deletion waits, and they take new dependents meanwhile.
  */
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';

@@ -63,8 +63,8 @@ export function isOfSubnet({ metadata: { name }, spec: { podName } }: IP): boole
 
 /**
  * The claimant of a port. The IP object of that name decides: without a pod's uid (reserved by a user, a node's, Kube-OVN's), or with a
- * retained owner, the claimant is the name alone; else name and pod. Without an IP object `retained` decides: whether the pod has a retained
- * owner.
+ * retained owner, the claimant is the name alone; else name and pod. Without an IP object `retained` decides: whether the pod has a
+ * retained owner.
  */
 export function claimantOfPort(port: string, ip: IP | undefined, podUid: string | undefined, retained = false): string {
   if (ip === undefined) return claimantName(port, retained ? undefined : podUid);

@@ -10,9 +10,9 @@ import type { Watcher } from './watcher.ts';
 /**
  * Defines an indexed table by a pure function of the World that runs for each key of a domain and returns the entry, or undefined for none.
  *
- * Guarantees: `entry` runs again only when a source that it read has changed; readers of the table run again only if an entry that they read
- * differs, or a bucket that they read has other keys. A read never returns a stale entry. If `entry` throws (a bug), the last entry stays, and
- * each reader of the table gets the error until it succeeds again. A table whose entries read the table itself is an error.
+ * Guarantees: `entry` runs again only when a source that it read has changed; readers of the table run again only if an entry that they
+ * read differs, or a bucket that they read has other keys. A read never returns a stale entry. If `entry` throws (a bug), the last entry
+ * stays, and each reader of the table gets the error until it succeeds again. A table whose entries read the table itself is an error.
  *
  * Cost: one computation and one entry for each key, from the first use of the table on. An index costs nothing before its first use.
  */

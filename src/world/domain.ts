@@ -5,11 +5,11 @@ import type { Watcher } from './watcher.ts';
 /**
  * A set of keys that changes.
  *
- * Guarantees: `watch` first announces each present key once, synchronously, then each change once and in order. A key that enters twice without
- * leaving in between is a bug of the domain. Watching does not end: a domain lives as long as its World.
+ * Guarantees: `watch` first announces each present key once, synchronously, then each change once and in order. A key that enters twice
+ * without leaving in between is a bug of the domain. Watching does not end: a domain lives as long as its World.
  *
- * Cost: each change of the table calls the watcher once, and runs the predicate on the old and the new object. `pairsOf` announces one pair for
- * each key of the other side.
+ * Cost: each change of the table calls the watcher once, and runs the predicate on the old and the new object. `pairsOf` announces one pair
+ * for each key of the other side.
  */
 export interface Domain {
   /** Announces the present keys, then every change. */

@@ -1,6 +1,6 @@
 /**
- * Whether other programs have networks in the database: switches and routers that are neither ours nor Kube-OVN's. What is set for the whole database
- * changes theirs too.
+ * Whether other programs have networks in the database: switches and routers that are neither ours nor Kube-OVN's. What is set for the
+ * whole database changes theirs too.
  */
 import type { Ownership } from '../nb/ownership.ts';
 import { isOwnUuid } from '../nb/row-id.ts';

@@ -18,7 +18,10 @@ export function switchOfForeign(rows: Entries, port: ObservedRow): string | unde
   return home === undefined ? undefined : subnetOfSwitch(home);
 }
 
-/** The Subnet that a switch may belong to. None, if it has keys of another program. A user may have removed the keys of a switch without any. */
+/**
+ * The Subnet that a switch may belong to. None, if it has keys of another program. A user may have removed the keys of a switch without
+ * any.
+ */
 export function subnetOfSwitch({ id, ownership }: ObservedRow): string | undefined {
   return ownership.kind === 'foreign' && ownership.family !== 'unknown' ? undefined : identityOf(id);
 }

@@ -1,6 +1,6 @@
 /**
- * A Subnet or a Vpc without its status: what users write, and the identity of the object. The status changes with every pod; a rule that reads
- * the intent does not run again for that.
+ * A Subnet or a Vpc without its status: what users write, and the identity of the object. The status changes with every pod; a rule that
+ * reads the intent does not run again for that.
  */
 import { appliedFields } from '../api/kubernetes/applied-fields.ts';
 import type { KubeObject, ObjectMeta } from '../api/kubernetes/meta.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether rows of Kube-OVN without its vendor key remain: those into which the migration of Kube-OVN 1.15 would write the key. It runs unless
- * `NB_Global` names that release or a newer one.
+ * Whether rows of Kube-OVN without its vendor key remain: those into which the migration of Kube-OVN 1.15 would write the key. It runs
+ * unless `NB_Global` names that release or a newer one.
  */
 import type { ExternalIds, Ownership } from '../nb/ownership.ts';
 import { isKeyless } from '../nb/ownership.ts';

@@ -1,4 +1,6 @@
-/** Label sets: the labels of pods, of which there are far fewer than pods. Two pods of one namespace with equal labels have one label set. */
+/**
+ * Label sets: the labels of pods, of which there are far fewer than pods. Two pods of one namespace with equal labels have one label set.
+ */
 import type { Labels } from '../api/kubernetes/meta.ts';
 
 const NO_LABELS: Labels = {};

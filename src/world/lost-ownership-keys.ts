@@ -1,6 +1,6 @@
 /**
- * Recognises our rows after their ownership keys were removed. A rule that emits such a row restores the keys by itself; this is for code that
- * does not emit it (a frozen Subnet, the dependency graph) and knows its identity and owner.
+ * Recognises our rows after their ownership keys were removed. A rule that emits such a row restores the keys by itself; this is for code
+ * that does not emit it (a frozen Subnet, the dependency graph) and knows its identity and owner.
  */
 import type { Owner } from '../nb/ownership.ts';
 import { ownerText, RULE_KEY } from '../nb/ownership.ts';
@@ -19,7 +19,8 @@ const NAMED_BY_SUBNET: ReadonlySet<string> = new Set(['Logical_Switch', 'DHCP_Op
 
 /**
  * A row that Kiln inserted has a UUID that no other program would choose: a hash of identity, owner and parent. A row that an older object
- * of the same name left has the UUID of that time. It is recognised by its name: if it still has a key of ours, and the owner has other rows.
+ * of the same name left has the UUID of that time. It is recognised by its name: if it still has a key of ours, and the owner has other
+ * rows.
  */
 export function hasLostOwnershipKeys(rows: ReadRows, { id, owner, externalIds = {} }: OwnedRow): boolean {
   const state = rows.state(id);

@@ -1,7 +1,7 @@
 /**
- * The Northbound database as rules and the diff see it: rows by natural identity, with their ownership and parent. The change batches of the
- * replica keep it up to date; it copies identities and no columns. The file is long since one intake keeps identities, owners and parents
- * consistent, and every read is tracked.
+ * The Northbound database as rules and the diff see it: rows by natural identity, with their ownership and parent. The change batches of
+ * the replica keep it up to date; it copies identities and no columns. The file is long since one intake keeps identities, owners and
+ * parents consistent, and every read is tracked.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
 import type { Container, Ownership } from '../nb/ownership.ts';
@@ -96,8 +96,8 @@ export class ObservedRows implements ReadRows {
   }
 
   /**
-   * Announces the identities of the rows inside a row, in one column, then each that enters or leaves, after the batch of its change. Cost: each
-   * changed row is examined once.
+   * Announces the identities of the rows inside a row, in one column, then each that enters or leaves, after the batch of its change. Cost:
+   * each changed row is examined once.
    * @returns ends it
    */
   watchChildren(parent: RowId, column: string, { enter, leave }: Watcher): () => void {

@@ -1,6 +1,6 @@
 /**
- * Fields that the API server prunes from objects of a kind: its CustomResourceDefinition is of an older Kube-OVN and lacks them. Learned from answers to writes,
- * or read from the definitions. No rule reads it: what the rules emit does not depend on it, only what is written.
+ * Fields that the API server prunes from objects of a kind: its CustomResourceDefinition is of an older Kube-OVN and lacks them. Learned
+ * from answers to writes, or read from the definitions. No rule reads it: what the rules emit does not depend on it, only what is written.
  */
 import type { ResourceName } from './resources.ts';
 

@@ -2,8 +2,8 @@
 import type { ResourceName } from './resources.ts';
 
 /**
- * The part of an object that a write changes: `create` creates it, `object` changes it, `status` its status, `release` removes the finalizer,
- * `delete` deletes it. The server rejects each apart: a policy about changes does not concern the status.
+ * The part of an object that a write changes: `create` creates it, `object` changes it, `status` its status, `release` removes the
+ * finalizer, `delete` deletes it. The server rejects each apart: a policy about changes does not concern the status.
  */
 export type WritePart = 'create' | 'object' | 'status' | 'release' | 'delete';
 

@@ -2,8 +2,8 @@
 import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_SUBNET, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
 /**
- * The policy for pods in a Subnet that their namespace no longer has. `report`: a condition. `rebind`: the condition, and a new address when
- * a pod of the same name is created that would keep the old one. `evict`: the condition, and an eviction.
+ * The policy for pods in a Subnet that their namespace no longer has. `report`: a condition. `rebind`: the condition, and a new address
+ * when a pod of the same name is created that would keep the old one. `evict`: the condition, and an eviction.
  */
 export const MISBOUND_POLICIES = ['report', 'rebind', 'evict'] as const;
 export type MisboundPolicy = (typeof MISBOUND_POLICIES)[number];
@@ -24,8 +24,8 @@ export function isTenancy(text: string): text is Tenancy {
 }
 
 /**
- * When options that apply to the whole database are set. `unshared`: while no other program has switches or routers in it. `always`: also beside them.
- * `never`: at no time.
+ * When options that apply to the whole database are set. `unshared`: while no other program has switches or routers in it. `always`: also
+ * beside them. `never`: at no time.
  */
 export const GLOBAL_OPTION_POLICIES = ['unshared', 'always', 'never'] as const;
 export type GlobalOptionPolicy = (typeof GLOBAL_OPTION_POLICIES)[number];

@@ -1,12 +1,12 @@
 /**
  * One indexed table of observed objects.
  *
- * Guarantees: a read of a running rule is tracked per entry and per index bucket. A change invalidates exactly the rules that read that entry,
- * or a bucket with changed members. Objects are immutable: `set` with the same object changes nothing, and a change is a new object.
+ * Guarantees: a read of a running rule is tracked per entry and per index bucket. A change invalidates exactly the rules that read that
+ * entry, or a bucket with changed members. Objects are immutable: `set` with the same object changes nothing, and a change is a new object.
  *
- * Cost: `get` and `bucket` take constant time, `select` sorts its bucket, a change takes time in proportion to the index values of the object
- * and the readers that it invalidates. An entry that does not exist costs memory only while a rule reads it. An index of `lazy` is built when it
- * is first used: until then it costs nothing.
+ * Cost: `get` and `bucket` take constant time, `select` sorts its bucket, a change takes time in proportion to the index values of the
+ * object and the readers that it invalidates. An entry that does not exist costs memory only while a rule reads it. An index of `lazy` is
+ * built when it is first used: until then it costs nothing.
  */
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, Source, SourceMap } from './source.ts';

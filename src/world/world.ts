@@ -45,12 +45,12 @@ import { Table } from './table.ts';
 /**
  * A pure function of the World and one key, which several rules share.
  *
- * Guarantees: `World.ask` runs it at most once between two changes of its sources, for all readers together. It runs again when a source that it
- * read changed; its readers run again only if its value differs. A query that throws throws the same error at each reader. A query that
- * reads its own result is an error.
+ * Guarantees: `World.ask` runs it at most once between two changes of its sources, for all readers together. It runs again when a source
+ * that it read changed; its readers run again only if its value differs. A query that throws throws the same error at each reader. A query
+ * that reads its own result is an error.
  *
- * Cost: one computation for each key, in memory as long as at least one rule reads it. A query pays off where several rules need the value, or
- * where its sources change more often than its value does.
+ * Cost: one computation for each key, in memory as long as at least one rule reads it. A query pays off where several rules need the value,
+ * or where its sources change more often than its value does.
  */
 export interface Query<V> {
   /** For error messages and profiles. */
@@ -211,7 +211,10 @@ export class World {
   readonly vips = new Table<Vip>(this.reactor, 'vips', { subnet: (vip) => [vipAddresses(vip).subnet] });
   readonly ovnEips = new Table<OvnEip>(this.reactor, 'ovn-eips', { subnet: (eip) => [ovnEipAddresses(eip, this.settings).subnet] });
   readonly iptablesEips = new Table<IptablesEIP>(this.reactor, 'iptables-eips', { subnet: (eip) => [iptablesEipAddresses(eip).subnet] });
-  /** NAT rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: Subnet of the addresses that the rule holds; `translates`: inner addresses or networks. */
+  /**
+   * NAT rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: Subnet of the addresses that the rule holds; `translates`:
+   * inner addresses or networks.
+   */
   readonly natRules = Object.fromEntries(
     NAT_RULES.map((resource) => [
       resource,

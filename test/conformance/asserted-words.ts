@@ -1,6 +1,6 @@
 /**
- * The words of a test file that it asserts: they stand in an argument of `assert…(…)`, or of a call that waits (`eventually`, `until`), or are
- * compared with `===`. A word in a comment, a title, or an object that a test puts in is a mere mention.
+ * The words of a test file that it asserts: they stand in an argument of `assert…(…)`, or of a call that waits (`eventually`, `until`), or
+ * are compared with `===`. A word in a comment, a title, or an object that a test puts in is a mere mention.
  */
 
 const ASSERTING = /(?:^|\.)(?:assert(?:\.\w+)?|eventually|until)$/;

@@ -1,7 +1,7 @@
 /**
  * Each reason and code of the reference occurs: a test of rules, webhook or commands, or a scenario, asserts it, or one of the objects here
- * produces it, as a user would. A mere mention does not count (`asserted-words.ts`). A reason that nothing emits, or that no test produces, has
- * no place in the reference.
+ * produces it, as a user would. A mere mention does not count (`asserted-words.ts`). A reason that nothing emits, or that no test produces,
+ * has no place in the reference.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';

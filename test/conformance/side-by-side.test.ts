@@ -57,8 +57,8 @@ function shown(step: Step, result: KubectlResult | undefined): object {
 }
 
 /**
- * Whether a foreground deletion ends. A garbage collector learns of a new kind within half a minute, and misses a deletion that falls into the
- * moment when it does.
+ * Whether a foreground deletion ends. A garbage collector learns of a new kind within half a minute, and misses a deletion that falls into
+ * the moment when it does.
  */
 async function collects(kubectl: Kubectl): Promise<boolean> {
   const at = ['kit', 'collected', '-n', 'sides'];

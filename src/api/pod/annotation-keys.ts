@@ -1,6 +1,6 @@
 /**
- * Annotation keys of Kube-OVN's and Kiln's groups that no program reads: misspelt, for a network that the pod does not attach, or on an object of
- * another kind. A user who writes one expects an effect.
+ * Annotation keys of Kube-OVN's and Kiln's groups that no program reads: misspelt, for a network that the pod does not attach, or on an
+ * object of another kind. A user who writes one expects an effect.
  */
 import { nearest } from '../../text/edit-distance.ts';
 import type { AnnotationUse } from '../annotations.ts';

@@ -1,7 +1,7 @@
 /**
  * Next commands: every command that a message names is run as it is written, and does what the sentence says. The messages are those of
- * objects that are wrong in many ways: conditions, Events, `kiln status`, `kiln explain`, and the errors of commands. Of the commands of one
- * form (program, verb, kind, flags) one is run; one that writes, as a dry run.
+ * objects that are wrong in many ways: conditions, Events, `kiln status`, `kiln explain`, and the errors of commands. Of the commands of
+ * one form (program, verb, kind, flags) one is run; one that writes, as a dry run.
  */
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The lifecycle of an IP object. It stays while it has a user; then it is deleted, then its port, then its finalizer is removed, and the address is free.
- * An IP object that is deleted while its pod runs waits for the pod, and reports that.
+ * The lifecycle of an IP object. It stays while it has a user; then it is deleted, then its port, then its finalizer is removed, and the
+ * address is free. An IP object that is deleted while its pod runs waits for the pod, and reports that.
  */
 import type { ConditionType } from '../../api/condition-types.ts';
 import type { IP } from '../../api/kinds/ip.ts';

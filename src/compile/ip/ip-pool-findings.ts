@@ -1,6 +1,6 @@
 /**
- * Findings in an IPPool, alone and against the others of its Subnet. Of two pools that overlap the older is valid; within one second the first
- * by name. An invalid pool blocks no other.
+ * Findings in an IPPool, alone and against the others of its Subnet. Of two pools that overlap the older is valid; within one second the
+ * first by name. An invalid pool blocks no other.
  */
 import { isTerminating } from '../../api/kubernetes/meta.ts';
 import type { Finding } from '../../api/validation/finding.ts';

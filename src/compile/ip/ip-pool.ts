@@ -110,8 +110,8 @@ function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefine
 }
 
 /**
- * Namespaces whose pods are in other Subnets: a pod takes addresses of the pools in its own Subnet alone. A pool for attachments is taken by name,
- * and there the list is a boundary.
+ * Namespaces whose pods are in other Subnets: a pod takes addresses of the pools in its own Subnet alone. A pool for attachments is taken
+ * by name, and there the list is a boundary.
  */
 function poolElsewhere(world: World, { name, spec }: PoolView): readonly Finding[] {
   const { namespaces = [] } = spec;

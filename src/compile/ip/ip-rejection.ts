@@ -1,6 +1,6 @@
 /**
- * The API server rejected the create or patch of an IP object. Its address is free until the next attempt: a reservation holds an address only
- * until its IP object is observed, and this one is not created.
+ * The API server rejected the create or patch of an IP object. Its address is free until the next attempt: a reservation holds an address
+ * only until its IP object is observed, and this one is not created.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { World } from '../../world/world.ts';

@@ -1,7 +1,7 @@
 /**
  * The addresses of an interface have several records: IP object, annotations, port row. They agree, except shortly after one was edited by
- * hand: then the two that agree are right, and Kiln corrects the third. If no two agree (one was edited, another removed), the first that its
- * Subnet has is right.
+ * hand: then the two that agree are right, and Kiln corrects the third. If no two agree (one was edited, another removed), the first that
+ * its Subnet has is right.
  */
 import type { RowId } from '../../nb/row-id.ts';
 import { parseAddress } from '../../net/address.ts';

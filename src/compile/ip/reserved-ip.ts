@@ -1,6 +1,6 @@
 /**
- * An IP object that a user creates to reserve an address. Kiln completes it with the requested address of its Subnet, or any; then it holds the
- * address until the user deletes it. A pod with its name gets the address.
+ * An IP object that a user creates to reserve an address. Kiln completes it with the requested address of its Subnet, or any; then it holds
+ * the address until the user deletes it. A pod with its name gets the address.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';

@@ -1,6 +1,6 @@
 /**
- * Kube-OVN's annotations on a Namespace, which report its Subnets and IPPools to users and other programs. No rule reads them. The lists are
- * parallel: the n-th CIDR is that of the n-th Subnet.
+ * Kube-OVN's annotations on a Namespace, which report its Subnets and IPPools to users and other programs. No rule reads them. The lists
+ * are parallel: the n-th CIDR is that of the n-th Subnet.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -76,9 +76,9 @@ const observedAnnotations: Query<AnnotationValues> = defineQuery('namespace-obse
 });
 
 /**
- * The fields that a user or another program wrote, among those that differ. Kiln writes names and CIDRs of the Subnets together. So these are
- * not Kiln's: names without CIDRs, CIDRs without names, a text that is no CIDR, and other names beside the desired CIDRs. Pool names alone may
- * be Kiln's own of before, unless one is an address.
+ * The fields that a user or another program wrote, among those that differ. Kiln writes names and CIDRs of the Subnets together. So these
+ * are not Kiln's: names without CIDRs, CIDRs without names, a text that is no CIDR, and other names beside the desired CIDRs. Pool names
+ * alone may be Kiln's own of before, unless one is an address.
  */
 function writtenByOthers(observed: AnnotationValues, desired: AnnotationValues): readonly (keyof typeof KEYS)[] {
   const differs = FIELDS.filter((field) => observed[field] !== null && observed[field].trim() !== '' && observed[field] !== desired[field]);
@@ -98,7 +98,9 @@ function isNetworkText(text: string): boolean {
   return text === '' || parseDualCidr(text).ok;
 }
 
-/** Whether no Subnet has the names beside the CIDRs: maybe Kiln wrote them, for a Subnet that another one with the same CIDR has replaced. */
+/**
+ * Whether no Subnet has the names beside the CIDRs: maybe Kiln wrote them, for a Subnet that another one with the same CIDR has replaced.
+ */
 function maybeReplaced(world: World, name: string): boolean {
   const { subnets, cidrs } = world.ask(observedAnnotations, name);
   return cidrs !== null && splitList(subnets ?? '').every((subnet) => world.ask(subnetView, subnet) === undefined);

@@ -1,10 +1,10 @@
 /**
- * The Subnets for pods of a namespace, computed from specs alone: the annotation on the Namespace is an output, which a concurrent update may
- * lose.
+ * The Subnets for pods of a namespace, computed from specs alone: the annotation on the Namespace is an output, which a concurrent update
+ * may lose.
  *
- * Declared order, the same whatever was created first: the default Subnets of custom Vpcs that claim the namespace, then Subnets that list it,
- * then Subnets that select it by label; each group by name. The cluster's default Subnet serves the namespace only if nothing claims it: if a
- * Vpc claims it and has no Subnet for it yet, pods wait.
+ * Declared order, the same whatever was created first: the default Subnets of custom Vpcs that claim the namespace, then Subnets that list
+ * it, then Subnets that select it by label; each group by name. The cluster's default Subnet serves the namespace only if nothing claims
+ * it: if a Vpc claims it and has no Subnet for it yet, pods wait.
  */
 import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';

@@ -1,6 +1,6 @@
 /**
- * Reports invalid InternalIPs of a node, InternalIPs that another node has too, and a name with the port groups of another node. The condition
- * is in an annotation, since the kubelet owns the conditions in the status.
+ * Reports invalid InternalIPs of a node, InternalIPs that another node has too, and a name with the port groups of another node. The
+ * condition is in an annotation, since the kubelet owns the conditions in the status.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';

@@ -1,6 +1,6 @@
 /**
- * A node joins the network: it gets an address in the join Subnet, an IP object, a switch port, and the annotations from which the node agent
- * sets up the interface. The order of writes is that of pods.
+ * A node joins the network: it gets an address in the join Subnet, an IP object, a switch port, and the annotations from which the node
+ * agent sets up the interface. The order of writes is that of pods.
  */
 import { nodePortName } from '../../api/names.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -109,8 +109,8 @@ function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
 }
 
 /**
- * The join Subnet was removed by force: the port stays where it is until the Subnet exists again, with the addresses in the node's annotations.
- * An IP object that a user edited or deleted is restored from these.
+ * The join Subnet was removed by force: the port stays where it is until the Subnet exists again, with the addresses in the node's
+ * annotations. An IP object that a user edited or deleted is restored from these.
  */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
@@ -166,8 +166,8 @@ export function joinAddresses(world: World, node: NodeView): Addresses | undefin
 }
 
 /**
- * Whether the next transaction restores the port with these addresses: annotations, IP object and reservation agree, and the port is missing or
- * has other contents. A missing IP object is restored as well, unless the API server rejects it.
+ * Whether the next transaction restores the port with these addresses: annotations, IP object and reservation agree, and the port is
+ * missing or has other contents. A missing IP object is restored as well, unless the API server rejects it.
  */
 function isBeingRestored(world: World, node: NodeView, annotated: Addresses, ip: IP | undefined): boolean {
   const id = portId(nodePortName(node.name));
@@ -195,7 +195,9 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
   return splitList(joined?.addresses ?? '').find((text) => parseAddress(text)?.family === family);
 }
 
-/** The node requests the addresses that it has, of the families of the join Subnet. If that has none of them any longer, the request fails. */
+/**
+ * The node requests the addresses that it has, of the families of the join Subnet. If that has none of them any longer, the request fails.
+ */
 function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressRequest {
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', ofNode: true, since: node.created } as const;
   const has = currentAddresses(world, node, ip);

@@ -67,8 +67,8 @@ function requestsOf({ requestState, isPrimary }: Binding): readonly AddressReque
 }
 
 /**
- * The requests of interfaces without state: granted together or not at all. So pods that need the last addresses of the same networks do not
- * wait for each other, and every address in use has an IP object that names its pod.
+ * The requests of interfaces without state: granted together or not at all. So pods that need the last addresses of the same networks do
+ * not wait for each other, and every address in use has an IP object that names its pod.
  */
 function jointRequestsOf(notStarted: readonly Binding[]): readonly Output[] {
   const requests = notStarted.flatMap(({ requestState, isPrimary }) =>

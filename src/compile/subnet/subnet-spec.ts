@@ -16,7 +16,9 @@ import type { ConditionOutput, Json } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 
-/** The condition is written before a field is corrected, and stays until the next edit: it keeps the original value longer than the Event. */
+/**
+ * The condition is written before a field is corrected, and stays until the next edit: it keeps the original value longer than the Event.
+ */
 const CORRECTED = 'Corrected' satisfies ConditionType;
 
 export const subnetSpecDefaults: Rule = {
@@ -79,8 +81,8 @@ export const subnetUnsupported: Rule = {
 };
 
 /**
- * Fields that Kiln does not implement: underlay, virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent implements it
- * and reads the Subnet itself.
+ * Fields that Kiln does not implement: underlay, virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent
+ * implements it and reads the Subnet itself.
  */
 export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
   const isSet: Readonly<Record<string, boolean>> = {

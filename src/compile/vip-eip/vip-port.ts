@@ -1,6 +1,6 @@
 /**
- * The switch ports of a Vip with Kube-OVN's names and columns: a virtual port, which binds to the parent that announces the address, and for a
- * Vip with a type a port that has the address.
+ * The switch ports of a Vip with Kube-OVN's names and columns: a virtual port, which binds to the parent that announces the address, and
+ * for a Vip with a type a port that has the address.
  */
 import { portName, vipPortV6 } from '../../api/names.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';

@@ -88,7 +88,10 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
   return first === undefined ? undefined : portOf(first, provider);
 });
 
-/** Whether an IP object has the address of a Vip. After the Vip was recreated with another address, the IP object keeps the old one, which is no Vip's. */
+/**
+ * Whether an IP object has the address of a Vip. After the Vip was recreated with another address, the IP object keeps the old one, which
+ * is no Vip's.
+ */
 export function hasVipAddress(vip: VipView | undefined, name: string, ip: IP): boolean {
   return ipSharingGroup(ip) === vipSharingGroup(name) && !hasOtherAddresses(vip, ip);
 }

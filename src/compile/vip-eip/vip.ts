@@ -1,6 +1,6 @@
 /**
- * Vip: an address without a single owning pod. Depending on its type it has a port of its own, a virtual port for the pods that declare it, or
- * no rows; a pod may also use its address as its own.
+ * Vip: an address without a single owning pod. Depending on its type it has a port of its own, a virtual port for the pods that declare it,
+ * or no rows; a pod may also use its address as its own.
  */
 import { vipFindings } from '../../api/validation/address-request-validation.ts';
 import { cutToLabel } from '../../api/values/label-value.ts';

@@ -12,8 +12,8 @@ import { vpcFindings } from './vpc-state.ts';
 import { vpcSpec, vpcView } from './vpc-view.ts';
 
 /**
- * Why no packet passes between two ends with these values of `localConnectIP`, as a clause about the first one; undefined if packets pass in each
- * common family. A router resolves its peer's address in the network of the port, so both addresses must be in one network.
+ * Why no packet passes between two ends with these values of `localConnectIP`, as a clause about the first one; undefined if packets pass
+ * in each common family. A router resolves its peer's address in the network of the port, so both addresses must be in one network.
  */
 export function linkProblem(local: string, remote: string): string | undefined {
   const here = splitList(local).flatMap((text) => parseInterfaceAddress(text) ?? []);

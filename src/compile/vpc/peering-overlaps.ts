@@ -1,6 +1,6 @@
 /**
- * Peerings with a link network that overlaps a Subnet or another peering of the Vpc: the router has that network at two ports, and sends its
- * traffic through one of them.
+ * Peerings with a link network that overlaps a Subnet or another peering of the Vpc: the router has that network at two ports, and sends
+ * its traffic through one of them.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';

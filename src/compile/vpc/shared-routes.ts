@@ -1,6 +1,6 @@
 /**
- * Routes with a foreign route in their ECMP group: OVN takes routes of one prefix, policy and route table in one router as one, and sends each
- * connection by one of them. Kiln does not change the foreign route, so it reports that its own carries only a part of the traffic.
+ * Routes with a foreign route in their ECMP group: OVN takes routes of one prefix, policy and route table in one router as one, and sends
+ * each connection by one of them. Kiln does not change the foreign route, so it reports that its own carries only a part of the traffic.
  */
 import type { Finding, Subject } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';

@@ -1,4 +1,7 @@
-/** Deletion of a Vpc: with blockers it stays with all its rows. Also the defaults of its spec, and the report on fields that are not implemented. */
+/**
+ * Deletion of a Vpc: with blockers it stays with all its rows. Also the defaults of its spec, and the report on fields that are not
+ * implemented.
+ */
 import { vpcDefaults } from '../../api/defaults/vpc-defaults.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { annotationKey } from '../../api/well-known.ts';

@@ -1,6 +1,6 @@
 /**
- * The common part of all rules for rows of a Vpc: they emit rows only if the Vpc has some (`emittedVpc`), and leave out invalid items of its spec
- * while the others take effect.
+ * The common part of all rules for rows of a Vpc: they emit rows only if the Vpc has some (`emittedVpc`), and leave out invalid items of
+ * its spec while the others take effect.
  */
 import { wrongFields } from '../../api/validation/finding.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';

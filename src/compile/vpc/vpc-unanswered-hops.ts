@@ -15,8 +15,8 @@ import { addressesOfPorts, nextHopsOf } from './vpc-next-hops.ts';
 import { vpcSpec, vpcView } from './vpc-view.ts';
 
 /**
- * Findings for routes that are valid otherwise. None for the default Vpc: its default route leads to its own address in the join Subnet, and
- * policies of the nodes take precedence.
+ * Findings for routes that are valid otherwise. None for the default Vpc: its default route leads to its own address in the join Subnet,
+ * and policies of the nodes take precedence.
  */
 export const unansweredNextHops: Query<readonly Finding[]> = defineQuery('vpc-unanswered-next-hops', (world, name) => {
   const hops = world.ask(vpcView, name)?.isDefault === false ? nextHopsOf(world, name) : [];

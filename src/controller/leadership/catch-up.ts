@@ -2,10 +2,10 @@
  * Makes sure that a new leader has seen everything before its first write.
  *
  * A long list of IP objects or pods is read from the API server's cache, which may be behind. Then the leader could miss an address that an
- * earlier leader allocated, or a pod could look deleted. A watch delivers the changes of a kind in the order of their versions. So the leader
- * writes to one IP object: when the watch delivers that write, it has delivered all earlier ones. It does not write to pods for this. In a
- * large cluster some pod changes all the time, and its event serves the same purpose; if none does, pods are listed again from etcd. A
- * leader without anything to write does none of this.
+ * earlier leader allocated, or a pod could look deleted. A watch delivers the changes of a kind in the order of their versions. So the
+ * leader writes to one IP object: when the watch delivers that write, it has delivered all earlier ones. It does not write to pods for
+ * this. In a large cluster some pod changes all the time, and its event serves the same purpose; if none does, pods are listed again from
+ * etcd. A leader without anything to write does none of this.
  */
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';

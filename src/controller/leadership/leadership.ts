@@ -173,10 +173,10 @@ export class Leadership {
   }
 
   /**
-   * A newer term is in the database: this process writes nothing until it certainly holds the Lease, and renews it at once. If another process
-   * holds the Lease, this one has lost it. If the renewal succeeds, the newer term belongs to no leader (a suspended process wrote it after
-   * losing the Lease, the database was restored from elsewhere, or a user wrote it), and this process takes the next term. If that happens
-   * again within the duration of the Lease, it waits for that duration first, so that two processes do not raise terms in a loop.
+   * A newer term is in the database: this process writes nothing until it certainly holds the Lease, and renews it at once. If another
+   * process holds the Lease, this one has lost it. If the renewal succeeds, the newer term belongs to no leader (a suspended process wrote
+   * it after losing the Lease, the database was restored from elsewhere, or a user wrote it), and this process takes the next term. If that
+   * happens again within the duration of the Lease, it waits for that duration first, so that two processes do not raise terms in a loop.
    */
   depose(): void {
     if (this.#deposed) return;

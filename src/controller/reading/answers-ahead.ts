@@ -1,6 +1,7 @@
 /**
  * Answers to writes which show that the API server is ahead of a cache: a name that exists and no list had, a version that no event
- * delivered, or an object that is gone. Usually the event arrives soon. If it does not, the list was incomplete or an event was lost, and the kind is listed again.
+ * delivered, or an object that is gone. Usually the event arrives soon. If it does not, the list was incomplete or an event was lost, and
+ * the kind is listed again.
  */
 import type { Clock } from '../../timing/clock.ts';
 import type { ResourceName } from '../../world/resources.ts';

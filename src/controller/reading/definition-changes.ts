@@ -10,8 +10,8 @@ export interface DefinitionChangesOptions {
 }
 
 /**
- * A server uses the old definition for a moment longer, and one of several servers for more than that: the answer to a write meanwhile shows the
- * old one again.
+ * A server uses the old definition for a moment longer, and one of several servers for more than that: the answer to a write meanwhile
+ * shows the old one again.
  */
 const AFTER_MS = [1_000, 10_000, 60_000] as const;
 

@@ -1,7 +1,7 @@
 /**
- * Changes of objects that arrive while rules are behind wait until no rule is due and the outputs were handed to the writers; only the newest
- * change of each object is kept. Otherwise a tenant that edits faster than rules run would keep rules due for ever, and nothing would be
- * written for any tenant. To the rules it looks like a watch that is a moment late.
+ * Changes of objects that arrive while rules are behind wait until no rule is due and the outputs were handed to the writers; only the
+ * newest change of each object is kept. Otherwise a tenant that edits faster than rules run would keep rules due for ever, and nothing
+ * would be written for any tenant. To the rules it looks like a watch that is a moment late.
  */
 import type { ResourceName } from '../../world/resources.ts';
 

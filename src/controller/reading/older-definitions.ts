@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions that are older than Kiln: the status fields that they lack, which the API server prunes. For processes that write nothing and so
- * learn nothing from answers.
+ * CustomResourceDefinitions that are older than Kiln: the status fields that they lack, which the API server prunes. For processes that
+ * write nothing and so learn nothing from answers.
  */
 import { allKinds } from '../../api/kinds/crds.ts';
 import { GROUP, VERSION } from '../../api/schema/kind.ts';
@@ -27,7 +27,8 @@ interface Definition extends KubeObject {
 }
 
 /**
- * Reads the definitions of these kinds, one request each, and puts what they lack into `world.pruned`. Without the right to read one, nothing is known of it.
+ * Reads the definitions of these kinds, one request each, and puts what they lack into `world.pruned`. Without the right to read one,
+ * nothing is known of it.
  * @throws KubeError for any other failure
  */
 export async function readOlderDefinitions(client: KubeClient, world: World, resources: Iterable<ResourceName>): Promise<void> {

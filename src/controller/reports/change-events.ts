@@ -1,6 +1,7 @@
 /**
- * Events about changes between two observed states of an object, which no rule sees: of a Subnet's gateway, and of addresses that pods no longer
- * have. With Kube-OVN's reasons and sentences. As Kube-OVN's they are sent by the process that leads when it observes the change, and not later.
+ * Events about changes between two observed states of an object, which no rule sees: of a Subnet's gateway, and of addresses that pods no
+ * longer have. With Kube-OVN's reasons and sentences. As Kube-OVN's they are sent by the process that leads when it observes the change,
+ * and not later.
  */
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
 import type { IP } from '../../api/kinds/ip.ts';

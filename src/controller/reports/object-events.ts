@@ -66,8 +66,8 @@ export class ObjectEvents {
   }
 
   /**
-   * This process begins to lead. A fact that holds and has no Event on the server gets one: the earlier leader may have lost the Lease before
-   * sending it.
+   * This process begins to lead. A fact that holds and has no Event on the server gets one: the earlier leader may have lost the Lease
+   * before sending it.
    */
   begin(standing: Iterable<StandingReport>): void {
     this.#sent.clear();

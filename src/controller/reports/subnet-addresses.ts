@@ -1,6 +1,6 @@
 /**
- * The metric of addresses of every Subnet by family and state, from the counts that the allocation step publishes: updated for a Subnet when
- * its counts or networks change, never at a scrape.
+ * The metric of addresses of every Subnet by family and state, from the counts that the allocation step publishes: updated for a Subnet
+ * when its counts or networks change, never at a scrape.
  */
 import { cidrSize } from '../../net/cidr.ts';
 import { ofFamily, parseDualCidr } from '../../net/dual.ts';

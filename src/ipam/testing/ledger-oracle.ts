@@ -1,6 +1,6 @@
 /**
- * The ledger's rules in their plainest form, for tests only: a list of facts, from which every answer is computed again. Shares no code with
- * the ledger except the types of the spec and the interval sets of `net`.
+ * The ledger's rules in their plainest form, for tests only: a list of facts, from which every answer is computed again. Shares no code
+ * with the ledger except the types of the spec and the interval sets of `net`.
  */
 
 import { formatAddress } from '../../net/address.ts';
@@ -178,7 +178,10 @@ export class Oracle {
       .toSorted(asText);
   }
 
-  /** Claimants that block deletion of the Subnet, by their first address: IPv4, IPv6, then MACs; on one address lowest rank first, then by name. */
+  /**
+   * Claimants that block deletion of the Subnet, by their first address: IPv4, IPv6, then MACs; on one address lowest rank first, then by
+   * name.
+   */
   claimants(subnet: string): string[] {
     const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.holder.kind !== 'foreign-port');
     const place = ({ address }: Fact): bigint =>

@@ -7,7 +7,10 @@ import type { KubeClient } from '../client/client.ts';
 import { isKubeError, KubeError } from '../errors.ts';
 import { keyOf, type ObjectName, type Resource, resourceName } from '../resource.ts';
 
-/** Up to this number, all absent objects are asked for by name. Of more, so many are, spread evenly, and a second list decides on the others. */
+/**
+ * Up to this number, all absent objects are asked for by name. Of more, so many are, spread evenly, and a second list decides on the
+ * others.
+ */
 export const FEW_ABSENT = 32;
 /** Milliseconds before the second list. */
 export const SECOND_LIST_MS = 1_000;

@@ -75,8 +75,8 @@ export class CacheWatch<T extends KubeObject> {
       case 'failed':
         throw end.error;
       case 'silent': {
-        // Silence from the start is no failure if bookmarks were received before: servers before 1.21 send no bookmark of the start version, and a
-        // restarted server sends none before the first change of the resource.
+        // Silence from the start is no failure if bookmarks were received before: servers before 1.21 send no bookmark of the start
+        // version, and a restarted server sends none before the first change of the resource.
         const quiet = this.#sendsBookmarks && end.fromTheStart;
         this.#sendsBookmarks = false;
         this.#core.counters.silences++;
@@ -118,8 +118,8 @@ export class CacheWatch<T extends KubeObject> {
   }
 
   /**
-   * The answer to a request is ahead of the watch. If the watch receives nothing at all within `ownSilenceMs`, its connection is dead, and it is
-   * opened again.
+   * The answer to a request is ahead of the watch. If the watch receives nothing at all within `ownSilenceMs`, its connection is dead, and
+   * it is opened again.
    *
    * @param version of the expected event, if known
    */

@@ -20,8 +20,8 @@ const SLICE = 250;
 const MOST_SECOND_LISTS = 4;
 
 /**
- * Objects of the first page if a long list is read from the server's cache: only the number of objects is needed of that page, and a thousand
- * custom resources cost the server half a second.
+ * Objects of the first page if a long list is read from the server's cache: only the number of objects is needed of that page, and a
+ * thousand custom resources cost the server half a second.
  */
 const FEW = 100;
 

@@ -80,8 +80,8 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /**
-   * Whether they have delivered etcd's newest version at the time of a list that may be behind: then nothing is missing that pages from etcd
-   * would have had.
+   * Whether they have delivered etcd's newest version at the time of a list that may be behind: then nothing is missing that pages from
+   * etcd would have had.
    */
   reachedList(): boolean {
     return this.reached(this.#list.askedAt);
@@ -154,8 +154,8 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /**
-   * Takes the object from the reply to an own write, before the watch delivers it. Ignored if the watch is past its version. Only for objects
-   * that match this cache's namespace and selectors.
+   * Takes the object from the reply to an own write, before the watch delivers it. Ignored if the watch is past its version. Only for
+   * objects that match this cache's namespace and selectors.
    */
   applyOwn(object: T): void {
     if (this.state === 'closed') return;
@@ -168,8 +168,8 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /**
-   * The answer to a request is ahead of the watch. If the watch receives nothing at all within `ownSilenceMs`, its connection is dead, and it is
-   * opened again.
+   * The answer to a request is ahead of the watch. If the watch receives nothing at all within `ownSilenceMs`, its connection is dead, and
+   * it is opened again.
    *
    * @param version of the expected event, if known
    */

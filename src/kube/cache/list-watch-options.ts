@@ -66,13 +66,13 @@ export interface ListWatchOptions<T extends KubeObject> {
   /** The resource may be missing: `untilSynced` does not wait for it while it is not served. */
   readonly optional?: boolean;
   /**
-   * A first list with more objects than this is read from the API server's cache: etcd takes five times as long for custom resources. Then the
-   * cache `mayBeBehind`.
+   * A first list with more objects than this is read from the API server's cache: etcd takes five times as long for custom resources. Then
+   * the cache `mayBeBehind`.
    */
   readonly cachedAbove?: number;
   /**
-   * A lock shared by the caches of one server: it requests one such list at a time until its first bytes arrive. The server serializes a list
-   * as a whole, and two at once cost it half as much again in garbage collections.
+   * A lock shared by the caches of one server: it requests one such list at a time until its first bytes arrive. The server serializes a
+   * list as a whole, and two at once cost it half as much again in garbage collections.
    */
   readonly cachedLock?: Mutex;
   /**

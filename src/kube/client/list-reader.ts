@@ -21,8 +21,8 @@ const MAX_ITEM_BYTES = 16 * 1024 * 1024;
  * Parses a list of the API server while it arrives: neither its text nor its whole object graph is ever in memory, and the event loop is
  * blocked for at most one chunk. The items are the only array of the outermost object; the rest is its frame.
  *
- * Every byte is examined, unless all items begin alike, as servers write them: then all whole items of a chunk are parsed at once, in a third
- * of the time.
+ * Every byte is examined, unless all items begin alike, as servers write them: then all whole items of a chunk are parsed at once, in a
+ * third of the time.
  */
 export class ListReader {
   #frame = '';
@@ -91,8 +91,8 @@ export class ListReader {
   }
 
   /**
-   * Takes the items from this one to the last that certainly ends in the chunk. An apparent end may be inside of an item: then the text before
-   * it has open brackets and is not JSON.
+   * Takes the items from this one to the last that certainly ends in the chunk. An apparent end may be inside of an item: then the text
+   * before it has open brackets and is not JSON.
    * @returns the end of the last one; undefined if none was taken
    */
   #takeWhole(chunk: Buffer, at: number, items: unknown[]): number | undefined {

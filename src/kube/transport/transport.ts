@@ -360,7 +360,9 @@ function sameTls(a: TlsMaterial, b: TlsMaterial): boolean {
   );
 }
 
-/** Certificates and key, parsed once for all connections. Undefined if they cannot be parsed: the first connection then gives the reason. */
+/**
+ * Certificates and key, parsed once for all connections. Undefined if they cannot be parsed: the first connection then gives the reason.
+ */
 function contextOf({ ca, cert, key }: TlsMaterial): SecureContext | undefined {
   try {
     return createSecureContext({ ca, cert, key });

@@ -1,6 +1,6 @@
 /**
- * OVN's own verdict on match texts and actions: this puts them into a Southbound database as logical flows. `ovn-trace`, which has the parser
- * of ovn-controller, reports those that it cannot parse.
+ * OVN's own verdict on match texts and actions: this puts them into a Southbound database as logical flows. `ovn-trace`, which has the
+ * parser of ovn-controller, reports those that it cannot parse.
  */
 import { execFile } from 'node:child_process';
 import { OvnLab } from '../../../lab/ovn/ovn-lab.ts';

@@ -1,7 +1,7 @@
 /**
- * Validates the deletion of an object with blockers: it is allowed with a warning and waits for them, or is denied, as configured. The deletion
- * of a built-in object is always denied: Kiln would create it again. Two kinds of dependents do not count: one that is being deleted, and one
- * whose deletion by the same user was denied a short while ago, if nothing blocks it any longer.
+ * Validates the deletion of an object with blockers: it is allowed with a warning and waits for them, or is denied, as configured. The
+ * deletion of a built-in object is always denied: Kiln would create it again. Two kinds of dependents do not count: one that is being
+ * deleted, and one whose deletion by the same user was denied a short while ago, if nothing blocks it any longer.
  */
 import { blockersAmong } from '../../blockers/blockers.ts';
 import { deniedDeletionSentence, recreationSentence, waitingDeletionSentence } from '../../blockers/sentences.ts';

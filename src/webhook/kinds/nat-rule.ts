@@ -1,6 +1,6 @@
 /**
- * Validates a NAT rule when it is created or names another EIP. An EIP that does not exist yet is no error: the NAT rule waits for it. An EIP
- * that is being deleted accepts no new NAT rule.
+ * Validates a NAT rule when it is created or names another EIP. An EIP that does not exist yet is no error: the NAT rule waits for it. An
+ * EIP that is being deleted accepts no new NAT rule.
  */
 import { eipTerminating } from '../../compile/vip-eip/nat-rule.ts';
 import type { NatRule, NatRuleResource } from '../../world/nat-rules.ts';

@@ -1,6 +1,6 @@
 /**
- * Validates the creation and change of a Subnet. A Vpc that does not exist yet is no error, with or without the webhook: manifests come in any
- * order.
+ * Validates the creation and change of a Subnet. A Vpc that does not exist yet is no error, with or without the webhook: manifests come in
+ * any order.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { isOvnProvider } from '../../api/names.ts';

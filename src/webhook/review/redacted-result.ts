@@ -1,7 +1,7 @@
 /**
- * The answer for a client without a proven identity. Kiln validates the same request in a World without objects: a message that appears there
- * as well cannot reveal other objects, whichever rule wrote it, and is shown unchanged. Every other message is replaced by the general one
- * of its code.
+ * The answer for a client without a proven identity. Kiln validates the same request in a World without objects: a message that appears
+ * there as well cannot reveal other objects, whichever rule wrote it, and is shown unchanged. Every other message is replaced by the
+ * general one of its code.
  */
 import { REASONS } from '../../api/reasons.ts';
 import { DELETION_BLOCKED } from '../../compile/deletion.ts';

@@ -1,6 +1,6 @@
 /**
- * Chooses the validation of a write. Always allowed: what cannot be validated; status, finalizers and objects that are being deleted (their change
- * must never be blocked); and Kiln's own writes.
+ * Chooses the validation of a write. Always allowed: what cannot be validated; status, finalizers and objects that are being deleted (their
+ * change must never be blocked); and Kiln's own writes.
  */
 import { celFindings } from '../../api/cel/cel-rules.ts';
 import type { Pod } from '../../api/kubernetes/core.ts';
@@ -92,7 +92,8 @@ export const VALIDATED_RESOURCES = [...Object.keys(VALIDATORS), ...Object.keys(C
 /**
  * Validates a request. Queries that only this request needs are dropped from the cache afterwards.
  * @param unimplemented what Kiln does not implement for an object of a kind that it only observes
- * @param deletions what becomes of the deletion of an object in use, and whether another deletion of the same user was denied a short while ago
+ * @param deletions what becomes of the deletion of an object in use, and whether another deletion of the same user was denied a short while
+ *   ago
  * @param ownUser the user name under which the API server knows this controller; undefined while it is unknown: then no request counts as
  *   Kiln's own
  */

@@ -9,8 +9,8 @@ import type { TLSSocket } from 'node:tls';
 export const CLIENT_NAME = 'front-proxy-client';
 
 /**
- * What the webhook does for a client without a proven identity. `answer`: it allows or denies, without details of objects that the client may
- * not see.
+ * What the webhook does for a client without a proven identity. `answer`: it allows or denies, without details of objects that the client
+ * may not see.
  */
 export const UNKNOWN_CLIENTS = ['answer', 'refuse'] as const;
 export type UnknownClients = (typeof UNKNOWN_CLIENTS)[number];

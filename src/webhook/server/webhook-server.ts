@@ -1,7 +1,7 @@
 /**
- * Serves AdmissionReviews over HTTPS. Unreadable requests get a 4xx; if validation throws, the request is allowed. Any client in the network
- * can connect: so connections, bytes, time and computing are limited, and the cost of a client without a proven identity does not affect
- * other clients.
+ * Serves AdmissionReviews over HTTPS. Unreadable requests get a 4xx; if validation throws, the request is allowed. Any client in the
+ * network can connect: so connections, bytes, time and computing are limited, and the cost of a client without a proven identity does not
+ * affect other clients.
  */
 import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

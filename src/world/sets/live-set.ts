@@ -1,6 +1,6 @@
 /**
- * A live set: the members that a definition gives for one key, kept up to date, and the sources of what is read of it. `set-definition.ts` has the
- * contract. The set ends when its last reader and its last watcher have left.
+ * A live set: the members that a definition gives for one key, kept up to date, and the sources of what is read of it. `set-definition.ts`
+ * has the contract. The set ends when its last reader and its last watcher have left.
  */
 import type { Watcher } from '../watcher.ts';
 import { Computation } from '../reactor.ts';

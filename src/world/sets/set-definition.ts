@@ -5,13 +5,13 @@ import type { Watcher } from '../watcher.ts';
 /**
  * A set of keys, defined by a pure function of the World and one key, which several rules share.
  *
- * Guarantees: `candidates` runs again when a source that it read has changed; parts that it names again stay as they are. `member` runs once for each
- * candidate, and again when a source that it read has changed; what others read of the set is touched only if the set changes. A read never
- * returns a stale answer. A definition that throws (a bug) throws the same error at each reader, and the members stay as they were. A set that
- * reads itself is an error.
+ * Guarantees: `candidates` runs again when a source that it read has changed; parts that it names again stay as they are. `member` runs
+ * once for each candidate, and again when a source that it read has changed; what others read of the set is touched only if the set
+ * changes. A read never returns a stale answer. A definition that throws (a bug) throws the same error at each reader, and the members stay
+ * as they were. A set that reads itself is an error.
  *
- * Cost: for each change, what enters and leaves. In memory, as long as something reads or watches the set: one entry for each candidate, and one
- * computation where there is a `member`.
+ * Cost: for each change, what enters and leaves. In memory, as long as something reads or watches the set: one entry for each candidate,
+ * and one computation where there is a `member`.
  */
 export interface SetDefinition<World> {
   /** For error messages and profiles. */

@@ -33,8 +33,8 @@ export function dependenciesOf(table: string, object: KubeObject, hasRow: (table
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
   if (table === SUBNETS) {
-    // An invalid Subnet without a network is in no Vpc: it was created while the Vpc was being deleted, or a user deleted its switch. Nor is
-    // a Subnet from which Kiln removed its finalizer while another finalizer keeps it.
+    // An invalid Subnet without a network is in no Vpc: it was created while the Vpc was being deleted, or a user deleted its switch. Nor
+    // is a Subnet from which Kiln removed its finalizer while another finalizer keeps it.
     const isReleased = deletionTimestamp !== undefined && !isOurs;
     if ((isReleased || !isAccepted(object)) && !hasRow('Logical_Switch', name)) return [];
     // Its router port shows the Vpc that it stays in; a user may have deleted that port.

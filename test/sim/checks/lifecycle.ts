@@ -1,6 +1,6 @@
 /**
- * Compares with the state at the last check: changes that must not follow from it. A rule that is wrong in the same way in each process leaves nothing
- * for a fresh controller to change. This check reads what happened, and uses no rule.
+ * Compares with the state at the last check: changes that must not follow from it. A rule that is wrong in the same way in each process
+ * leaves nothing for a fresh controller to change. This check reads what happened, and uses no rule.
  */
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
@@ -32,7 +32,10 @@ function podKeyOf(ip: KubeObject): string {
 /** How late a controller may notice that a deadline has passed: it checks its clock only now and then. */
 const LATE_MS = 3_000;
 
-/** Whether the pod's containers have ended for good, or its grace period is over. @param now virtual time; undefined if the wall clock of some process differs */
+/**
+ * Whether the pod's containers have ended for good, or its grace period is over. @param now virtual time; undefined if the wall clock of
+ * some process differs
+ */
 export function isOver(pod: KubeObject, now: number | undefined): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   const { restartPolicy, terminationGracePeriodSeconds } = specOf(pod);

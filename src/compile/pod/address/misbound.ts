@@ -1,7 +1,7 @@
 /**
- * Misbound pods: bound to another Subnet than their namespace has now, or outside of its IPPools, since a Subnet claimed the namespace later
- * or pools were bound to it. They keep running and report it. A policy of the cluster, which a namespace can override, decides whether Kiln
- * evicts them.
+ * Misbound pods: bound to another Subnet than their namespace has now, or outside of its IPPools, since a Subnet claimed the namespace
+ * later or pools were bound to it. They keep running and report it. A policy of the cluster, which a namespace can override, decides
+ * whether Kiln evicts them.
  */
 import type { IP } from '../../../api/kinds/ip.ts';
 import type { Finding } from '../../../api/validation/finding.ts';

@@ -94,7 +94,10 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
   };
 }
 
-/** The obstacle if an IPPool for other namespaces has a requested address, or tenancy forbids a property of the port: then nothing is allocated. */
+/**
+ * The obstacle if an IPPool for other namespaces has a requested address, or tenancy forbids a property of the port: then nothing is
+ * allocated.
+ */
 function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
   if (nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;

@@ -295,7 +295,10 @@ function networkMissing(world: World, binding: Binding): Obstacle | undefined {
   return { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
 }
 
-/** It has its port, and no way out: a port group that the port must be in is another program's row, or an older object's, or cannot be written. */
+/**
+ * It has its port, and no way out: a port group that the port must be in is another program's row, or an older object's, or cannot be
+ * written.
+ */
 function groupMissing(world: World, binding: Binding): Obstacle | undefined {
   const { nic } = binding;
   for (const group of portGroupsOf(binding)) {

@@ -1,6 +1,6 @@
 /**
- * Unproven claims: annotations that mark an interface as allocated without a proof. Their addresses are requests like any other. Until these
- * are granted, Kiln removes `allocated` and `routed`, since agents on the node act on them.
+ * Unproven claims: annotations that mark an interface as allocated without a proof. Their addresses are requests like any other. Until
+ * these are granted, Kiln removes `allocated` and `routed`, since agents on the node act on them.
  */
 import type { WrittenPodAnnotation } from '../../../api/annotations.ts';
 import { podAnnotation } from '../../../api/well-known.ts';

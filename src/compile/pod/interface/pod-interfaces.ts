@@ -1,6 +1,6 @@
 /**
- * The interfaces of a pod: the networks that its annotations attach, in their order, then its own. The record of an interface (annotation, IP
- * object) outlives its source: a NetworkAttachmentDefinition that is deleted or changed, or a second attachment of its network, does not
+ * The interfaces of a pod: the networks that its annotations attach, in their order, then its own. The record of an interface (annotation,
+ * IP object) outlives its source: a NetworkAttachmentDefinition that is deleted or changed, or a second attachment of its network, does not
  * remove a running interface.
  */
 import type { Reason } from '../../../api/reasons.ts';

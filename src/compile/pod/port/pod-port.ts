@@ -50,8 +50,8 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
 }
 
 /**
- * The Subnet was removed by force while the pod uses it, and no other Subnet has its network: the port keeps its switch, groups and columns.
- * Edits of its addresses are undone, and a deleted row is created again.
+ * The Subnet was removed by force while the pod uses it, and no other Subnet has its network: the port keeps its switch, groups and
+ * columns. Edits of its addresses are undone, and a deleted row is created again.
  */
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
@@ -141,7 +141,9 @@ function addressColumns(world: World, nic: PodInterface, addresses: Addresses): 
   };
 }
 
-/** Chassis options: none, unless a machine migrates or its pod requests `activation-strategy` (silent until it announces itself by RARP). */
+/**
+ * Chassis options: none, unless a machine migrates or its pod requests `activation-strategy` (silent until it announces itself by RARP).
+ */
 function chassisOptions(world: World, nic: PodInterface): ChassisOptions {
   const moving = machineOptions(world, nic);
   const { node } = nic.pod;
@@ -189,7 +191,10 @@ export function securityGroupKeys(groups: readonly string[], { inDefaultVpc }: S
   };
 }
 
-/** Of a pod in the default Vpc that the overlay reaches: all of its node's pods, and with a distributed gateway of the overlay those of its Subnet there. */
+/**
+ * Of a pod in the default Vpc that the overlay reaches: all of its node's pods, and with a distributed gateway of the overlay those of its
+ * Subnet there.
+ */
 export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   const { node } = nic.pod;
   const subnet = port?.subnet;

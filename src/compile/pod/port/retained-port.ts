@@ -1,6 +1,7 @@
 /**
- * The port of a StatefulSet ordinal without a pod, or of a stopped virtual machine. It stays on its switch, in no port group, owned by the IP
- * object that retains the address, with the keys of security groups that the next pod will have. The next pod becomes the row owner, in place.
+ * The port of a StatefulSet ordinal without a pod, or of a stopped virtual machine. It stays on its switch, in no port group, owned by the
+ * IP object that retains the address, with the keys of security groups that the next pod will have. The next pod becomes the row owner, in
+ * place.
  */
 import { readable } from '../../../api/pod/annotation-limits.ts';
 import { securityGroupsIn } from '../../../api/pod/pod-port-validation.ts';

@@ -1,6 +1,6 @@
 /**
- * Annotations of a bound pod that were edited. Kiln corrects those that record the address; those that request another address count for the
- * next pod. A running process keeps the address that it started with.
+ * Annotations of a bound pod that were edited. Kiln corrects those that record the address; those that request another address count for
+ * the next pod. A running process keeps the address that it started with.
  */
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';

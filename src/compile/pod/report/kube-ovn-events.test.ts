@@ -1,4 +1,6 @@
-/** Events of pods with the reasons that alerts and tools of Kube-OVN wait for; the finer reason heads the message and is in the condition. */
+/**
+ * Events of pods with the reasons that alerts and tools of Kube-OVN wait for; the finer reason heads the message and is in the condition.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { componentOf } from '../../../api/kube-ovn-events.ts';

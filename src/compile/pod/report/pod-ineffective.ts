@@ -1,6 +1,6 @@
 /**
- * Annotations of a pod that are valid and have no effect: keys that no program reads, Vips that leave the pod out, options for a port that its
- * interface does not have, a network that is listed twice. The pod runs; its condition names them.
+ * Annotations of a pod that are valid and have no effect: keys that no program reads, Vips that leave the pod out, options for a port that
+ * its interface does not have, a network that is listed twice. The pod runs; its condition names them.
  */
 import type { AttachedNetwork } from '../../../api/pod/annotation-keys.ts';
 import { mayHaveUnreadKeys, podKeys } from '../../../api/pod/annotation-keys.ts';

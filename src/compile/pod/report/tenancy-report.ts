@@ -1,6 +1,6 @@
 /**
- * Running pods with what the setting `tenancy` forbids to new ones: they were bound before the setting, or before a Subnet or Vpc listed other
- * namespaces. They keep their network and report it.
+ * Running pods with what the setting `tenancy` forbids to new ones: they were bound before the setting, or before a Subnet or Vpc listed
+ * other namespaces. They keep their network and report it.
  */
 import type { Reason } from '../../../api/reasons.ts';
 import type { World } from '../../../world/world.ts';

@@ -1,7 +1,7 @@
 /**
- * What the port of a pod may have if the setting `tenancy` is `namespaced`: port security, frames for its own addresses, further addresses of
- * its Subnet that no other object has, and the router and DHCP server of its Subnet. What a port got before the setting stays while its pod
- * runs (its row proves it) and is reported; an address of another object never stays.
+ * What the port of a pod may have if the setting `tenancy` is `namespaced`: port security, frames for its own addresses, further addresses
+ * of its Subnet that no other object has, and the router and DHCP server of its Subnet. What a port got before the setting stays while its
+ * pod runs (its row proves it) and is reported; an address of another object never stays.
  */
 import type { Reason } from '../../../api/reasons.ts';
 import { portVipsIn } from '../../../api/pod/pod-port-validation.ts';

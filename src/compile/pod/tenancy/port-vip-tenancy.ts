@@ -1,6 +1,6 @@
 /**
- * The addresses in annotation `port_vips` from which a port may send if the setting `tenancy` is `namespaced`: addresses of its Subnet that no
- * other object has.
+ * The addresses in annotation `port_vips` from which a port may send if the setting `tenancy` is `namespaced`: addresses of its Subnet that
+ * no other object has.
  */
 import type { PoolAddresses } from '../../../api/validation/pool-ranges.ts';
 import { poolAddresses } from '../../../api/validation/pool-ranges.ts';

@@ -1,6 +1,6 @@
 /**
- * The IPPools that a namespace may use, and with the setting `tenancy: namespaced` also the Subnets and attached networks. What a tenant can write
- * (pods, labels, definitions of networks) never extends them: only IPPools, Subnets and Vpcs list the namespaces that they admit.
+ * The IPPools that a namespace may use, and with the setting `tenancy: namespaced` also the Subnets and attached networks. What a tenant
+ * can write (pods, labels, definitions of networks) never extends them: only IPPools, Subnets and Vpcs list the namespaces that they admit.
  */
 import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../../api/kubernetes/meta.ts';
@@ -111,8 +111,8 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
 }
 
 /**
- * Why a pod may not attach the network of an interface: another namespace defines it, not `default`, and no Subnet with its addresses admits
- * the pod's namespace. Names with dots can make a provider look like that of another definition: both count.
+ * Why a pod may not attach the network of an interface: another namespace defines it, not `default`, and no Subnet with its addresses
+ * admits the pod's namespace. Names with dots can make a provider look like that of another definition: both count.
  */
 export function excludedFromNetwork(world: World, { pod, provider, selection }: PodInterface): Exclusion | undefined {
   if (world.settings.tenancy === 'open') return undefined;

@@ -2,8 +2,8 @@
  * Live migration of a virtual machine: which of its pods is the primary, and on which chassis its port is. Both depend on the present World
  * alone, so a controller that starts during a migration continues it.
  *
- * KubeVirt reports the progress in its VirtualMachineInstanceMigration, and in the instance when that is gone. Without either, the older pod
- * is the primary while it lives.
+ * KubeVirt reports the progress in its VirtualMachineInstanceMigration, and in the instance when that is gone. Without either, the older
+ * pod is the primary while it lives.
  */
 import type { World } from '../../../world/world.ts';
 import type { PodView } from './pod-view.ts';

@@ -1,6 +1,6 @@
 /**
- * The fields of a pod that its network depends on. Kubelets write a pod's status often; rules read this view, so that only a change of these
- * fields runs them.
+ * The fields of a pod that its network depends on. Kubelets write a pod's status often; rules read this view, so that only a change of
+ * these fields runs them.
  */
 import { MOST_CLAIMS } from '../../../api/pod/annotation-limits.ts';
 import type { Pod } from '../../../api/kubernetes/core.ts';

@@ -35,7 +35,9 @@ function withoutOwnershipKeys(world: World, written: LastWritten): readonly RowO
   });
 }
 
-/** Adds the candidates for the last written contents. A row that was renamed by hand is one of the missing ones: it gets their candidates. */
+/**
+ * Adds the candidates for the last written contents. A row that was renamed by hand is one of the missing ones: it gets their candidates.
+ */
 function withLastWritten(written: LastWritten, rows: readonly RowOutput[]): readonly RowOutput[] {
   const there = new Set(rows.map(({ id }) => id));
   const away = [...written].flatMap(([id, asWritten]) => (there.has(id) ? [] : asWritten));

@@ -1,6 +1,6 @@
 /**
- * Rows that stay although their owner was removed by force: those of a Subnet with addresses in use, and those of a Vpc with Subnets or orphaned
- * networks in use. They go with the last dependent; a new owner of that name takes them over.
+ * Rows that stay although their owner was removed by force: those of a Subnet with addresses in use, and those of a Vpc with Subnets or
+ * orphaned networks in use. They go with the last dependent; a new owner of that name takes them over.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../../blockers/orphaned-networks.ts';
@@ -27,8 +27,8 @@ export function orphanedRows(world: World, subnet: string): readonly Output[] {
 }
 
 /**
- * Adds the switch port that links to each router port, which follows from its name, so that another program's change of it is repaired. Drops a
- * link to a router port that has another owner now.
+ * Adds the switch port that links to each router port, which follows from its name, so that another program's change of it is repaired.
+ * Drops a link to a router port that has another owner now.
  */
 export function linked(world: World, rows: readonly RowOutput[], subnet: string): readonly RowOutput[] {
   const links = rows.flatMap(({ id, parent, owner }): readonly RowOutput[] => {
@@ -47,8 +47,8 @@ function isWrongLink(world: World, { id, owner }: RowOutput): boolean {
 }
 
 /**
- * The load balancers of a frozen switch: without these members the diff would remove them. A deleted load balancer comes back with its Vpc, and
- * into the switch if that has others of the Vpc: it has all of them or none.
+ * The load balancers of a frozen switch: without these members the diff would remove them. A deleted load balancer comes back with its Vpc,
+ * and into the switch if that has others of the Vpc: it has all of them or none.
  */
 export function retainedBalancers(world: World, subnet: string): readonly Output[] {
   const row = switchId(subnet);

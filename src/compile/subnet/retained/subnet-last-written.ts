@@ -1,7 +1,7 @@
 /**
- * Candidates for the last written rows of a frozen Subnet: as the spec gives them, with the networks in effect, with the requested ones, and with
- * those in its router policies. The seal of each row shows which candidate was written (`RowOutput.sealed`): changes by other programs are
- * repaired to that one. If the seal matches none, the row stays as it is.
+ * Candidates for the last written rows of a frozen Subnet: as the spec gives them, with the networks in effect, with the requested ones,
+ * and with those in its router policies. The seal of each row shows which candidate was written (`RowOutput.sealed`): changes by other
+ * programs are repaired to that one. If the seal matches none, the row stays as it is.
  */
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { cidrContains, firstUsable, formatCidr, parseCidr } from '../../../net/cidr.ts';

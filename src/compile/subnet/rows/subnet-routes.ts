@@ -1,9 +1,9 @@
 /**
- * Routes and policies of a Subnet in its Vpc's router: traffic to the Subnet is routed whatever policies of lower priority match it (policy 31000).
- * In a custom Vpc, traffic from the Subnet without another route goes to its gateway, in its route table.
+ * Routes and policies of a Subnet in its Vpc's router: traffic to the Subnet is routed whatever policies of lower priority match it (policy
+ * 31000). In a custom Vpc, traffic from the Subnet without another route goes to its gateway, in its route table.
  *
- * Kube-OVN builds its OVN so that source routes come last. In OVN as released, the longest prefix wins, source or destination: the source route
- * of a /24 hides the default route, and the route to a Subnet that is a /16. So it is emitted only if it hides no other route.
+ * Kube-OVN builds its OVN so that source routes come last. In OVN as released, the longest prefix wins, source or destination: the source
+ * route of a /24 hides the default route, and the route to a Subnet that is a /16. So it is emitted only if it hides no other route.
  */
 import type { Family } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';

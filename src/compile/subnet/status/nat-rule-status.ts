@@ -1,6 +1,6 @@
 /**
- * `status.natOutgoingPolicyRules`: Kube-OVN's node agent reads the exceptions to outgoing NAT there, each with the name of its sets and chains on
- * nodes.
+ * `status.natOutgoingPolicyRules`: Kube-OVN's node agent reads the exceptions to outgoing NAT there, each with the name of its sets and
+ * chains on nodes.
  */
 import { createHash } from 'node:crypto';
 import type { SubnetSpec } from '../../../api/kinds/subnet.ts';

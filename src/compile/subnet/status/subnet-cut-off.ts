@@ -1,6 +1,6 @@
 /**
- * A frozen Subnet without its router port: another program deleted it, and no rule can emit it before the spec is accepted again; or another
- * object has a router port of its name now.
+ * A frozen Subnet without its router port: another program deleted it, and no rule can emit it before the spec is accepted again; or
+ * another object has a router port of its name now.
  */
 import { routerToSwitchPort } from '../../../api/names.ts';
 import { ownerText } from '../../../nb/ownership.ts';

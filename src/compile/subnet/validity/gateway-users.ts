@@ -1,6 +1,6 @@
 /**
- * Running pods and nodes with routes through the gateway of a Subnet, according to their annotations, from which the node agents configured them. A
- * route in a pod does not change while the pod runs.
+ * Running pods and nodes with routes through the gateway of a Subnet, according to their annotations, from which the node agents configured
+ * them. A route in a pod does not change while the pod runs.
  */
 import type { ReadPodAnnotation } from '../../../api/annotations.ts';
 import type { Labels } from '../../../api/kubernetes/meta.ts';

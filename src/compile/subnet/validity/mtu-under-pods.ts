@@ -1,7 +1,7 @@
 /**
- * A change of `spec.mtu` under running pods, whose interfaces keep theirs: large packets between them and new pods would be lost. The MTU that
- * they were made with is in the switch. It stays there, and in DHCP, until they are gone or an administrator allows the change. Node agents read
- * the spec for new pods, so that the rule reports what the webhook denies, and cannot prevent it.
+ * A change of `spec.mtu` under running pods, whose interfaces keep theirs: large packets between them and new pods would be lost. The MTU
+ * that they were made with is in the switch. It stays there, and in DHCP, until they are gone or an administrator allows the change. Node
+ * agents read the spec for new pods, so that the rule reports what the webhook denies, and cannot prevent it.
  */
 import type { Finding } from '../../../api/validation/finding.ts';
 import { subnetMtuChanged } from '../../../api/validation/subnet-conflicts.ts';

@@ -1,6 +1,6 @@
 /**
- * Orphaned networks with addresses in use. No other Subnet of the Vpc can have such a network meanwhile: the router would have it at two ports,
- * and two pods could get one address.
+ * Orphaned networks with addresses in use. No other Subnet of the Vpc can have such a network meanwhile: the router would have it at two
+ * ports, and two pods could get one address.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { orphanedNetworks } from '../../../blockers/orphaned-networks.ts';

@@ -1,6 +1,6 @@
 /**
- * Overlapping claims of CIDRs: each claim yields to earlier claims of other holders that do not yield themselves. The search goes block by block,
- * not pair by pair, since thousands of Subnets may request one network.
+ * Overlapping claims of CIDRs: each claim yields to earlier claims of other holders that do not yield themselves. The search goes block by
+ * block, not pair by pair, since thousands of Subnets may request one network.
  */
 import { bitsOf } from '../../../net/address.ts';
 import type { Cidr } from '../../../net/cidr.ts';

@@ -1,10 +1,10 @@
 /**
- * Conflicts between Subnets: overlapping networks in one Vpc (different Vpcs may overlap), addresses of nodes inside an overlay network of the
- * default Vpc, an address of the API server in any network of that, and a Subnet with the name of a Vpc.
+ * Conflicts between Subnets: overlapping networks in one Vpc (different Vpcs may overlap), addresses of nodes inside an overlay network of
+ * the default Vpc, an address of the API server in any network of that, and a Subnet with the name of a Vpc.
  *
- * Of two Subnets that overlap, the one in effect stays, else the older one; the other reports the overlap. A network counts as long as it is in
- * effect: a Subnet that requests another network, and cannot have it, keeps its present one. The requested network of a Subnet that is invalid
- * for another reason blocks no other Subnet. An orphaned network blocks all others while an address of it is in use.
+ * Of two Subnets that overlap, the one in effect stays, else the older one; the other reports the overlap. A network counts as long as it
+ * is in effect: a Subnet that requests another network, and cannot have it, keeps its present one. The requested network of a Subnet that
+ * is invalid for another reason blocks no other Subnet. An orphaned network blocks all others while an address of it is in use.
  */
 import { isOvnProvider } from '../../../api/names.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
@@ -78,8 +78,8 @@ function isInvalidAnyway(world: World, view: SubnetBasics): boolean {
 }
 
 /**
- * A change of the spec that a running Subnet cannot make: to another Vpc, to a provider outside of OVN, or to an underlay without a router port
- * while routes of running pods lead to that port.
+ * A change of the spec that a running Subnet cannot make: to another Vpc, to a provider outside of OVN, or to an underlay without a router
+ * port while routes of running pods lead to that port.
  */
 export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('subnet-immutable-field-changed', (world, name) => {
   const view = world.ask(subnetBasics, name);
@@ -132,8 +132,8 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
 });
 
 /**
- * The claims that yield, each with the first claim that it yields to. If the requested network of a Subnet yields, the one in effect stays, so
- * that is claimed as well, and others may yield to it. Each Subnet adds these claims once, so the loop ends.
+ * The claims that yield, each with the first claim that it yields to. If the requested network of a Subnet yields, the one in effect stays,
+ * so that is claimed as well, and others may yield to it. Each Subnet adds these claims once, so the loop ends.
  */
 function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
   const keeping = new Set<string>();
@@ -160,8 +160,8 @@ function claimsInEffect(world: World, name: string): readonly Claim[] {
 }
 
 /**
- * The orphaned networks, before those that are not in effect yet. A Subnet of the same name and Vpc takes its network over, so it claims the
- * network as its own.
+ * The orphaned networks, before those that are not in effect yet. A Subnet of the same name and Vpc takes its network over, so it claims
+ * the network as its own.
  */
 function orphanedClaims(world: World, vpc: string): Claim[] {
   return world.ask(orphanedInUse, vpc).flatMap(({ subnet, cidrs }) => {
@@ -211,8 +211,8 @@ function rankOfNew(world: World, { name, vpc }: SubnetBasics): number {
 }
 
 /**
- * If a whole router was deleted, no port shows which of two Subnets was in effect. Then the order is: accepted with the present spec, edited since
- * it was accepted, not accepted. A query of one value, so that other changes of the status run no rule again.
+ * If a whole router was deleted, no port shows which of two Subnets was in effect. Then the order is: accepted with the present spec,
+ * edited since it was accepted, not accepted. A query of one value, so that other changes of the status run no rule again.
  */
 const rankWithoutPort: Query<2 | 3 | 4> = defineQuery('subnet-rank-without-port', (world, name) => {
   const { metadata, status } = world.subnets.get(name) ?? {};

@@ -1,10 +1,10 @@
 /**
  * The networks of a Subnet: requested by its spec, and in effect.
  *
- * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped. Then the network of the router port stays in
- * effect for all rows, new addresses come from the part of it that the spec still has, and the Subnet reports the addresses. Once they are
- * released, the rows follow the spec. The same holds while the address of a new gateway is in use, and while routes of running pods lead to the
- * present one. They also differ while the spec cannot be parsed: a mistyped CIDR does not take a network down.
+ * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped. Then the network of the router port stays
+ * in effect for all rows, new addresses come from the part of it that the spec still has, and the Subnet reports the addresses. Once they
+ * are released, the rows follow the spec. The same holds while the address of a new gateway is in use, and while routes of running pods
+ * lead to the present one. They also differ while the spec cannot be parsed: a mistyped CIDR does not take a network down.
  */
 import { nodePortName, routerToSwitchPort } from '../../../api/names.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
@@ -223,8 +223,8 @@ function isGatewayAwaited({ onGateway, routedBy }: Waits): boolean {
 }
 
 /**
- * Objects with an address of the router port's network outside of the requested one, objects with the address of the new gateway, and what has
- * routes through the present one.
+ * Objects with an address of the router port's network outside of the requested one, objects with the address of the new gateway, and what
+ * has routes through the present one.
  */
 function waitingFor(world: World, intent: SubnetIntent, requested: Interface | undefined, carried: Interface | undefined): Waits {
   if (carried === undefined) return { outside: [], onGateway: [], routedBy: NO_NETWORKS.routedBy };

@@ -39,8 +39,8 @@ export const isClosed: Query<boolean> = defineQuery('subnet-closed', (world, nam
 });
 
 /**
- * Whether new addresses of a Subnet may be allocated: it exists, is accepted, is not being deleted, and its switch exists and is ours. Existing
- * addresses stay, ready or not.
+ * Whether new addresses of a Subnet may be allocated: it exists, is accepted, is not being deleted, and its switch exists and is ours.
+ * Existing addresses stay, ready or not.
  */
 export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (world, name) => {
   const acceptance = world.ask(subnetAcceptance, name);

@@ -22,8 +22,8 @@ export function emittedSubnet(world: World, name: string): SubnetView | undefine
 }
 
 /**
- * The view of the Subnet that owns the network of its name. Undefined without such a Subnet, and if the running network is orphaned: an older
- * Subnet of that name left it, and the present one cannot take it over, since it is invalid or not in OVN.
+ * The view of the Subnet that owns the network of its name. Undefined without such a Subnet, and if the running network is orphaned: an
+ * older Subnet of that name left it, and the present one cannot take it over, since it is invalid or not in OVN.
  */
 export function owningSubnet(world: World, name: string): SubnetView | undefined {
   return world.ask(hasOrphanedNetwork, name) ? undefined : world.ask(subnetView, name);

@@ -1,7 +1,7 @@
 /**
- * Underlay Subnets (spec.vlan): their switch reaches the network of the nodes by a port of type localnet, which Kiln does not implement. Without
- * one the switch is connected to nothing: the Subnet is not ready, and its pods wait. A port that Kube-OVN left, or that a user made, is enough;
- * so is the router port of a logical gateway.
+ * Underlay Subnets (spec.vlan): their switch reaches the network of the nodes by a port of type localnet, which Kiln does not implement.
+ * Without one the switch is connected to nothing: the Subnet is not ready, and its pods wait. A port that Kube-OVN left, or that a user
+ * made, is enough; so is the router port of a logical gateway.
  */
 import { localnetPort } from '../../../api/names.ts';
 import { rowId } from '../../../nb/row-id.ts';

@@ -113,8 +113,8 @@ const addressConflict: Scene = (random) => {
 };
 
 /**
- * Addresses requested by name: a pod that requests an excluded one gets it, and no other pod does; an IP object requests one that it cannot have,
- * and then for another.
+ * Addresses requested by name: a pod that requests an excluded one gets it, and no other pod does; an IP object requests one that it cannot
+ * have, and then for another.
  */
 const requestedAddresses: Scene = (random) => [
   ...[create(SUBNETS, 'p5', { cidrBlock: '10.90.0.0/24', namespaces: ['named'] }), ...namespace('named')],

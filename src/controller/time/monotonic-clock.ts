@@ -1,6 +1,7 @@
 /**
- * The date by which deadlines pass: the machine's clock, except that it never goes back while the process runs. If the clock is set back,
- * the date continues from where it was. So a running deadline takes as long as before, and a new one does not pass at once.
+ * The clock that decides when a deadline has passed: the machine's clock, except that it never goes back while the process runs. If the
+ * clock is set back, the date continues from where it was. So a running deadline takes as long as before, and a new one does not pass at
+ * once.
  */
 import type { Clock } from '../../timing/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Rows that stay although their owner was removed by force: those of a Subnet with addresses in use, and those of a Vpc with Subnets or
- * orphaned networks in use. They go with the last dependent; a new owner of that name takes them over.
+ * orphaned networks in use. They are deleted with the last dependent; a new owner of that name takes them over.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../../blockers/orphaned-networks.ts';

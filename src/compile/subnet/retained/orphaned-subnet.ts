@@ -1,7 +1,7 @@
 /**
  * A Subnet that was removed by force with addresses in use: its rows and its router stay as they are while an IP object, a Vip, an EIP, a
- * NAT rule, or a port has an address of it. They go with the last one; a new Subnet of that name takes them over as soon as it can use
- * them.
+ * NAT rule, or a port has an address of it. They are deleted with the last one; a new Subnet of that name takes them over as soon as it can
+ * use them.
  */
 import { ipHoldsAddress } from '../../../blockers/subnet-dependents.ts';
 import type { RowId } from '../../../nb/row-id.ts';

@@ -116,7 +116,7 @@ export class ApiServices {
       ? { status: 'False', reason: 'ServiceNotFound', message: `service/${name} in ${JSON.stringify(namespace)} is not present` }
       : {
           ...{ status: 'False', reason: 'FailedDiscoveryCheck' },
-          message: `this laboratory has no containers: nobody answers for service/${name} in ${JSON.stringify(namespace)}`,
+          message: `this laboratory has no containers: no endpoint answers for service/${name} in ${JSON.stringify(namespace)}`,
         };
   }
 

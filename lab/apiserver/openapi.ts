@@ -144,10 +144,10 @@ class SchemaWriter {
   #custom(definition: ResourceDefinition): JsonObject {
     const schema = clone(definition.openApiSchema ?? { type: 'object' });
     const properties = isObject(schema['properties']) ? schema['properties'] : {};
-    properties['apiVersion'] ??= { type: 'string', description: 'Group and version of the schema of this object' };
-    properties['kind'] ??= { type: 'string', description: 'What this object is' };
+    properties['apiVersion'] ??= { type: 'string', description: 'API group and version of the object.' };
+    properties['kind'] ??= { type: 'string', description: 'Kind of the object.' };
     properties['metadata'] = {
-      description: 'What every object has: its name, its labels, its owners',
+      description: 'Standard metadata of the object.',
       allOf: [{ $ref: this.#builtin({ name: 'ObjectMeta' }) }],
     };
     schema['properties'] = properties;

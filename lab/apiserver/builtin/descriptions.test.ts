@@ -9,7 +9,7 @@ test('only existing fields are described', () => {
 });
 
 test('the fields of every object are described wherever they are, and nowhere else', () => {
-  assert.equal(descriptionOf('Lease', 'kind'), 'What this object is.');
-  assert.equal(descriptionOf('RbacV1Subject', 'kind'), undefined, 'that is the kind of somebody else');
-  assert.equal(descriptionOf('Pod', 'status'), 'What became of it, told by the kubelet.');
+  assert.equal(descriptionOf('Lease', 'kind'), 'Kind of the object.');
+  assert.equal(descriptionOf('RbacV1Subject', 'kind'), undefined, 'kind of a subject, not of the object');
+  assert.equal(descriptionOf('Pod', 'status'), 'Observed state of the pod, written by the kubelet.');
 });

@@ -67,7 +67,7 @@ export class UsagePublisher {
     }
     this.#published.set(subnet, now);
     const foreignPorts = ([4, 6] as const).flatMap((family): readonly ForeignPortAddresses[] => {
-      const found = this.#ledger.heldByServices(subnet, family);
+      const found = this.#ledger.heldByForeignPorts(subnet, family);
       return found === undefined ? [] : [{ family, ...found }];
     });
     const shown = { ...subnetUsage(usage), ...(foreignPorts.length > 0 && { foreignPorts }) };

@@ -118,7 +118,7 @@ export class Holders {
     };
   }
 
-  isService(id: number): boolean {
+  isForeignPort(id: number): boolean {
     return this.#kindOf(id) === foreignPortKind;
   }
 

@@ -239,7 +239,7 @@ describe('facts', () => {
     assert.equal(give(ledger, 'a'), '10.16.0.200');
   });
 
-  test("the Subnet's own services hold, but neither count nor keep it", () => {
+  test('foreign ports hold addresses, but neither count nor keep the Subnet', () => {
     const { ledger } = ledgerOf(v4);
     assert.equal(text(ledger.allocate('s', { holder: { kind: 'foreign-port', key: 'u2o', claimant: 'u2o' } })), '10.16.0.2');
     assert.deepEqual(ledger.usage('s')?.v4, { available: 4n, using: 0n, availableRange: '10.16.0.3-10.16.0.6', usingRange: '' });

@@ -34,8 +34,8 @@ import { Space } from './space.ts';
 import type { SubnetState } from './space.ts';
 import { separatePools, sameSpec, zonesOf } from './subnet-spec.ts';
 import type { OverlappingPool, SubnetSpec } from './subnet-spec.ts';
-import { addressSetsOf, countsOf, heldByServicesOf, poolCountsOf, usageOf } from './usage.ts';
-import type { AddressSets, Counts, HeldByServices, Usage } from './usage.ts';
+import { addressSetsOf, countsOf, heldByForeignPortsOf, poolCountsOf, usageOf } from './usage.ts';
+import type { AddressSets, Counts, HeldByForeignPorts, Usage } from './usage.ts';
 import { Zones } from './zones.ts';
 
 /** The addresses and the MAC of one holder in one Subnet. */
@@ -240,9 +240,9 @@ export class Ledger {
   }
 
   /** Addresses that only foreign ports hold and that a request for any address would otherwise get; undefined if there are none. */
-  heldByServices(subnet: string, family: Family): HeldByServices | undefined {
+  heldByForeignPorts(subnet: string, family: Family): HeldByForeignPorts | undefined {
     const state = this.#subnets.get(subnet);
-    return state?.spec === undefined ? undefined : heldByServicesOf(family === 4 ? state.v4 : state.v6, family);
+    return state?.spec === undefined ? undefined : heldByForeignPortsOf(family === 4 ? state.v4 : state.v6, family);
   }
 
   /** Counts of the Subnet or of one pool ('' is the default pool), without a visit to single addresses. */

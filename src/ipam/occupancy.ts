@@ -94,7 +94,7 @@ export class Occupancy {
     const { holds } = this;
     const known = space.held.find(offset);
     if (known !== none && this.holdOn(holder, space, known) !== none) return;
-    const counts = !this.holders.isService(holder);
+    const counts = !this.holders.isForeignPort(holder);
     if (counts && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants++;
     this.#changes(subnet);
     const slot = known === none ? space.occupy(offset, counts) : known;
@@ -120,7 +120,7 @@ export class Occupancy {
     const head = holds.unlink(hold, space.firstHold(slot));
     space.setFirstHold(slot, head);
     this.#changes(subnet);
-    if (!this.holders.isService(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
+    if (!this.holders.isForeignPort(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
     if (head !== none) {
       this.evaluate(subnet, space, slot);
       if (!this.#claims(head, this.holders.claimantOf(holder))) this.#onFreed(subnet, space, undefined);
@@ -177,7 +177,7 @@ export class Occupancy {
     const claimant = holders.claimantOf(holds.holderOf(head));
     for (let hold = head; hold !== none; hold = holds.nextOfSlot(hold)) {
       const holder = holds.holderOf(hold);
-      counted ||= !holders.isService(holder);
+      counted ||= !holders.isForeignPort(holder);
       several ||= holders.claimantOf(holder) !== claimant;
     }
     if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++;
@@ -224,7 +224,7 @@ export class Occupancy {
   #isIn(subnet: SubnetState, claimant: number): boolean {
     const { holders, holds } = this;
     for (let holder = holders.firstOfClaimant(claimant); holder !== none; holder = holders.nextOfClaimant(holder)) {
-      if (holders.isService(holder)) continue;
+      if (holders.isForeignPort(holder)) continue;
       for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (this.#subnets[holds.spaceOf(hold)] === subnet) return true;
       }

@@ -36,7 +36,7 @@ export interface Usage extends Dual<FamilyUsage> {
 }
 
 /** Addresses that only foreign ports hold and that a request for any address would otherwise get. */
-export interface HeldByServices {
+export interface HeldByForeignPorts {
   readonly count: bigint;
   /** In the format of the ranges above. */
   readonly range: string;
@@ -80,7 +80,7 @@ export function poolCountsOf(space: Space, pool: number): Counts {
 }
 
 /** Undefined if there are none: then no address is visited. */
-export function heldByServicesOf(space: Space, family: Family): HeldByServices | undefined {
+export function heldByForeignPortsOf(space: Space, family: Family): HeldByForeignPorts | undefined {
   let count = 0;
   for (const [index, zone] of space.zones.all.entries()) if (isOpen(zone)) count += space.heldIn(index) - space.countedIn(index);
   if (count === 0) return undefined;

@@ -167,9 +167,9 @@ export const POD_CONDITION = 'kiln.io/NetworkBound';
 /** The condition of a pod that requests a feature that is not implemented. */
 export const POD_NOT_IMPLEMENTED = 'kiln.io/NotCarriedOut';
 /** The condition of a pod with an annotation that has no effect. */
-export const POD_WITHOUT_EFFECT = 'kiln.io/WithoutEffect';
+export const POD_INEFFECTIVE = 'kiln.io/WithoutEffect';
 /** The conditions of pods that Kiln writes. */
-export const POD_CONDITIONS: readonly string[] = [POD_CONDITION, POD_NOT_IMPLEMENTED, POD_WITHOUT_EFFECT];
+export const POD_CONDITIONS: readonly string[] = [POD_CONDITION, POD_NOT_IMPLEMENTED, POD_INEFFECTIVE];
 
 export const labelKey = {
   subnet: 'ovn.kubernetes.io/subnet',

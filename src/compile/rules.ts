@@ -7,7 +7,7 @@ import { vip } from './vip-eip/vip.ts';
 import { builtinObjects } from './builtins.ts';
 import { globalOptions } from './global-options.ts';
 import type { Rule } from './compiler.ts';
-import { ineffectiveRules } from './ineffective.ts';
+import { ineffectiveRules } from './ineffective-rules.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
 import { furtherGateway } from './pod/port/further-gateway.ts';
@@ -36,8 +36,8 @@ import { subnetRoutes } from './subnet/rows/subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet/subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet/status/subnet-status.ts';
 import { subnetSwitch } from './subnet/rows/subnet-switch.ts';
-import { podAnnotationUnimplemented, unimplemented } from './unimplemented.ts';
-import { unsupportedAddressFields } from './unsupported.ts';
+import { podAnnotationUnimplemented, unimplemented } from './unimplemented-kinds.ts';
+import { unimplementedAddressFields } from './unimplemented-fields.ts';
 import { writeRejectedReport } from './write-rejection.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc/vpc-load-balancers.ts';
@@ -100,7 +100,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   rowConflictReport,
   leftoverRows,
   unimplemented,
-  ...unsupportedAddressFields,
+  ...unimplementedAddressFields,
   podAnnotationUnimplemented,
   ...ineffectiveRules,
 ];

@@ -2,10 +2,10 @@
  * The parts of an object that have no effect: not implemented, or ineffective at present. Read from its conditions; computed for kinds
  * without conditions.
  */
-import { POD_NOT_IMPLEMENTED, POD_WITHOUT_EFFECT } from '../api/well-known.ts';
-import { ineffectiveWithoutCondition } from '../compile/ineffective.ts';
-import { findingsText } from '../compile/left-out.ts';
-import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
+import { POD_NOT_IMPLEMENTED, POD_INEFFECTIVE } from '../api/well-known.ts';
+import { ineffectiveWithoutCondition } from '../compile/ineffective-rules.ts';
+import { findingsText } from '../compile/findings-text.ts';
+import { INEFFECTIVE } from '../compile/ineffective-condition.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf } from '../world/resources.ts';
@@ -21,8 +21,8 @@ export interface IneffectiveCondition {
 }
 
 const TYPES: readonly (readonly [type: string, what: IneffectiveCondition['what']])[] = [
-  [WITHOUT_EFFECT, 'without effect'],
-  [POD_WITHOUT_EFFECT, 'without effect'],
+  [INEFFECTIVE, 'without effect'],
+  [POD_INEFFECTIVE, 'without effect'],
   ['NotCarriedOut', 'not implemented'],
   [POD_NOT_IMPLEMENTED, 'not implemented'],
 ];

@@ -12,7 +12,7 @@ import type { AnyObservedObject, World } from '../world/world.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { typedName } from './kind-names.ts';
-import { unimplementedGroups } from './not-implemented.ts';
+import { unimplementedGroups } from './unimplemented.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 import { leftoverGroups, leftoverText } from './leftovers.ts';

@@ -3,7 +3,7 @@
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import type { Labels } from '../api/kubernetes/meta.ts';
-import { findingsText } from '../compile/left-out.ts';
+import { findingsText } from '../compile/findings-text.ts';
 import { annotationsForTemplate } from '../compile/unread-annotations.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';

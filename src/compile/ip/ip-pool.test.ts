@@ -246,10 +246,10 @@ test('a pool without an allocatable address reports it, until it has one', () =>
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'none' }, spec: { subnet: 'red', ips: ['10.0.0.0', '10.0.0.1', '10.0.0.255'] } });
   bench.converge();
-  const withoutEffect = bench.condition('ippools', 'none', 'WithoutEffect');
-  assert.deepEqual([withoutEffect?.status, withoutEffect?.reason], ['True', 'PoolNeverGiven']);
+  const ineffectiveCondition = bench.condition('ippools', 'none', 'WithoutEffect');
+  assert.deepEqual([ineffectiveCondition?.status, ineffectiveCondition?.reason], ['True', 'PoolNeverGiven']);
   assert.match(
-    withoutEffect?.message ?? '',
+    ineffectiveCondition?.message ?? '',
     /^IPPool none: spec\.ips "10\.0\.0\.0,10\.0\.0\.1,10\.0\.0\.255" has no address that Subnet red gives; .*kubectl edit ippool none$/,
   );
   assert.equal(bench.events.filter(({ object, reason }) => object === 'ippools/none' && reason === 'PoolNeverGiven').length, 1);

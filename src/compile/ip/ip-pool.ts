@@ -15,7 +15,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import { namespacesFindings } from '../namespace/listed-namespaces.ts';
-import { findingsText, namesText } from '../left-out.ts';
+import { findingsText, namesText } from '../findings-text.ts';
 import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage, SubnetUsage } from '../../world/reservations.ts';
@@ -33,7 +33,7 @@ import type { PoolView } from './ip-pool-findings.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
-import { withoutEffect } from '../without-effect.ts';
+import { ineffectiveCondition } from '../ineffective-condition.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const RULE = 'ip-pool';
@@ -51,7 +51,7 @@ export const ipPool: Rule = {
     const finding = findings.length > 0 ? { message: findingsText(findings) } : latePoolFinding(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
-    const ineffectiveReport = withoutEffect(
+    const ineffectiveReport = ineffectiveCondition(
       finding === undefined ? ineffective(world, pool, usage) : [],
       commandText`kubectl edit ippool ${name}`,
     );

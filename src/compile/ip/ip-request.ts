@@ -13,7 +13,7 @@ import { isLateForSubnet } from '../../blockers/late-dependents.ts';
 import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
-import { findingsText } from '../left-out.ts';
+import { findingsText } from '../findings-text.ts';
 import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy/tenancy.ts';
 import { reasonToWait, subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';

@@ -13,7 +13,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { findingsText } from '../left-out.ts';
+import { findingsText } from '../findings-text.ts';
 import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
 import { subnetSpec, subnetView } from '../subnet/validity/subnet-view.ts';
 

@@ -9,7 +9,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { findingsText } from '../left-out.ts';
+import { findingsText } from '../findings-text.ts';
 import { groupNameTaken } from './node-group-name.ts';
 import { joinAddresses } from './node-join.ts';
 import type { NodeView } from './node-view.ts';

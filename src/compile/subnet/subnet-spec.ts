@@ -11,9 +11,9 @@ import { subnetIntent } from '../../world/intent.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { findingsText } from '../left-out.ts';
+import { findingsText } from '../findings-text.ts';
 import type { ConditionOutput, Json } from '../output.ts';
-import { unsupportedOutputs } from '../unsupported.ts';
+import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 
 /**
@@ -76,7 +76,7 @@ export const subnetUnsupported: Rule = {
     const subnet = world.ask(subnetIntent, name);
     if (subnet === undefined) return [];
     const isAccepted = (): boolean => world.ask(subnetAcceptance, name).kind === 'accepted';
-    return unsupportedOutputs('subnets', name, subnet.metadata.uid, unsupportedSubnetFields(subnet.spec), isAccepted);
+    return unimplementedFieldOutputs('subnets', name, subnet.metadata.uid, unimplementedSubnetFields(subnet.spec), isAccepted);
   },
 };
 
@@ -84,7 +84,7 @@ export const subnetUnsupported: Rule = {
  * Fields that Kiln does not implement: underlay, virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent
  * implements it and reads the Subnet itself.
  */
-export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
+export function unimplementedSubnetFields(spec: SubnetSpec): string[] {
   const isSet: Readonly<Record<string, boolean>> = {
     vlan: (spec.vlan ?? '') !== '',
     u2oInterconnection: spec.u2oInterconnection === true,

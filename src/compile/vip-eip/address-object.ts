@@ -18,7 +18,7 @@ import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { retainedRows } from '../retained-row.ts';
 import { sharedSubject } from '../shared-address.ts';
-import { findingsText } from '../left-out.ts';
+import { findingsText } from '../findings-text.ts';
 import { LEASE_CONDITIONS, addressLease } from '../address-lease.ts';
 import type { RowOwner, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { withNext } from '../next-command.ts';
@@ -28,7 +28,7 @@ import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { reasonToWait, subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { owningSubnet } from '../subnet/validity/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/validity/subnet-view.ts';
-import { withoutEffect } from '../without-effect.ts';
+import { ineffectiveCondition } from '../ineffective-condition.ts';
 import { writeRejection } from '../write-rejection.ts';
 import { commandText, nameArgument } from '../../text/command-text.ts';
 
@@ -105,7 +105,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   ].filter((one) => one !== undefined);
   // Only an OvnEip can become ready again.
   const notReady = resource === 'ovn-eips' && kind.unimplemented === undefined ? (['Ready'] as const) : [];
-  const ineffectiveReport = withoutEffect(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
+  const ineffectiveReport = ineffectiveCondition(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
   const durable: PatchOutput = {
     ...patchOf(object),
     finalizer: true,

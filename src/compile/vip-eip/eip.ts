@@ -18,7 +18,7 @@ import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
 import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
-import { unsupportedOutputs } from '../unsupported.ts';
+import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { addressOutputs, ownerOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
@@ -89,7 +89,7 @@ export const iptablesEip: Rule = {
       ...(qosPolicy === '' ? [] : ['spec.qosPolicy']),
       ...(v6ip === '' ? [] : ['spec.v6ip']),
     ];
-    return object.terminating ? outputs : [...outputs, ...unsupportedOutputs('iptables-eips', name, object.uid, fields)];
+    return object.terminating ? outputs : [...outputs, ...unimplementedFieldOutputs('iptables-eips', name, object.uid, fields)];
   },
 };
 

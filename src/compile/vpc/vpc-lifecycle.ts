@@ -12,7 +12,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
-import { unsupportedOutputs } from '../unsupported.ts';
+import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { vpcNameConflict } from './vpc-state.ts';
 import { vpcOwner, vpcSpec, vpcView } from './vpc-view.ts';
 
@@ -34,11 +34,11 @@ export const vpcSpecDefaults: Rule = {
     if (view === undefined || spec === undefined || view.terminating || view.external) return [];
     const defaults = vpcDefaults(spec);
     const outputs: Output[] = [
-      ...unsupportedOutputs(
+      ...unimplementedFieldOutputs(
         'vpcs',
         name,
         view.uid,
-        [...unsupportedVpcFields(spec), ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : [])],
+        [...unimplementedVpcFields(spec), ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : [])],
         () => world.ask(vpcNameConflict, name) === undefined,
       ),
     ];
@@ -63,7 +63,7 @@ const asksLoadBalancer: Query<boolean> = defineQuery(
 );
 
 /** Fields that Kiln does not implement. */
-export function unsupportedVpcFields(spec: VpcSpec): string[] {
+export function unimplementedVpcFields(spec: VpcSpec): string[] {
   return [
     ...(spec.enableExternal === true ? ['spec.enableExternal'] : []),
     ...((spec.extraExternalSubnets ?? []).length > 0 ? ['spec.extraExternalSubnets'] : []),

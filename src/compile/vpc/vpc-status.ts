@@ -7,14 +7,14 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
-import { leftOut } from '../left-out.ts';
+import { leftOut } from '../findings-text.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { replacedRouteFindings } from './external-default-route.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
-import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
+import { ineffectiveMatch, ineffectiveCondition } from '../ineffective-condition.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { unansweredNextHops } from './vpc-unanswered-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
@@ -43,7 +43,7 @@ export const vpcStatus: Rule = {
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
     const absent = (['Peered', 'DefaultSubnet'] as const).filter((type) => !requested.some((condition) => condition.type === type));
-    const ineffectiveReport = withoutEffect(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
+    const ineffectiveReport = ineffectiveCondition(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',

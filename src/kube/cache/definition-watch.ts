@@ -41,7 +41,7 @@ export class DefinitionWatch implements ServedDefinitions {
   readonly #cache: ListWatchCache<Definition>;
   readonly #waiting = new Set<() => void>();
   /** How often a kind was not served although its definition, in that version, declares it. */
-  readonly #vain = new Map<string, { readonly version: string; readonly times: number }>();
+  readonly #failedDiscoveries = new Map<string, { readonly version: string; readonly times: number }>();
 
   constructor({ client, onNotice, onChange, clock = systemClock, random }: DefinitionWatchOptions) {
     this.#clock = clock;
@@ -115,9 +115,9 @@ export class DefinitionWatch implements ServedDefinitions {
   #soon(resource: Resource): number {
     const name = resourceName(resource);
     const version = this.#cache.get(name)?.metadata.resourceVersion ?? '';
-    const before = this.#vain.get(name);
+    const before = this.#failedDiscoveries.get(name);
     const times = before?.version === version ? before.times : 0;
-    this.#vain.set(name, { version, times: times + 1 });
+    this.#failedDiscoveries.set(name, { version, times: times + 1 });
     return SOON_MS * 2 ** times;
   }
 

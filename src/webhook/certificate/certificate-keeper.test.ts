@@ -225,13 +225,13 @@ test('a webhook that a user sets to Fail stays so; if it then denies every pod, 
  * A keeper whose API server gives it no Secret.
  * @param warned is called with each warning of the keeper
  */
-async function inVain(
+async function withoutSecret(
   server: LabApiServer,
   warned: (message: string, error: unknown, next: unknown) => void,
   run: () => Promise<void>,
 ): Promise<void> {
   await server.start();
-  const path = await mkdtemp(join(directory, 'in-vain-'));
+  const path = await mkdtemp(join(directory, 'without-secret-'));
   await server.writeKubeconfig(join(path, 'kubeconfig'));
   const other = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: join(path, 'kubeconfig') })));
   const keeper = new CertificateKeeper({
@@ -261,7 +261,7 @@ test('missing rights are logged once, and retried', async () => {
     match: { resources: ['secrets'] },
     fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'secrets is forbidden' },
   });
-  await inVain(
+  await withoutSecret(
     refusing,
     (message) => warnings.push(message),
     async () => {
@@ -277,7 +277,7 @@ test('an outage of the API server is logged by the controller alone; rights lost
   const away = new LabApiServer();
   for (const resources of [['secrets'], ['validatingwebhookconfigurations.admissionregistration.k8s.io']])
     away.faults.add({ match: { resources }, fault: { kind: 'error', code: 503, message: 'not now' } });
-  await inVain(
+  await withoutSecret(
     away,
     (_, error) => warnings.push(error),
     async () => {
@@ -323,7 +323,7 @@ test('if the Secret is absent and may not be created, the log names the manifest
     match: { resources: ['secrets'], verbs: ['create'] },
     fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'secrets is forbidden' },
   });
-  await inVain(
+  await withoutSecret(
     fenced,
     (_message, _error, next) => reported.push(String(next)),
     async () => {

@@ -36,8 +36,8 @@ import {
 import type { NetworkInUse } from '../../compile/subnet/validity/orphaned-in-use.ts';
 import { orphanedInUse } from '../../compile/subnet/validity/orphaned-in-use.ts';
 import { networkMissing } from '../../compile/subnet/validity/subnet-provider.ts';
-import { unsupportedSubnetFields } from '../../compile/subnet/subnet-spec.ts';
-import { unsupportedSentence } from '../../compile/unsupported.ts';
+import { unimplementedSubnetFields } from '../../compile/subnet/subnet-spec.ts';
+import { unimplementedFieldSentence } from '../../compile/unimplemented-fields.ts';
 import { peeringOverlaps } from '../../compile/vpc/peering-overlaps.ts';
 import { vpcFindings } from '../../compile/vpc/vpc-state.ts';
 import { vpcSpec, vpcView } from '../../compile/vpc/vpc-view.ts';
@@ -147,7 +147,7 @@ function warningsOf({ name, spec }: NamedSubnet, { world, complete }: Observed):
     ...(complete ? linksOverlapped(world, { name, spec }) : []),
   ];
   return [
-    ...unsupportedSubnetFields(spec).map((field) => unsupportedSentence('subnets', name, field)),
+    ...unimplementedSubnetFields(spec).map((field) => unimplementedFieldSentence('subnets', name, field)),
     ...found.map(({ message }) => message),
   ];
 }

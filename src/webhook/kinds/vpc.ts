@@ -2,9 +2,9 @@
 import { routeHostBits } from '../../api/validation/host-bits.ts';
 import type { Vpc } from '../../api/kinds/vpc.ts';
 import { vpcFindings, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
-import { unsupportedSentence } from '../../compile/unsupported.ts';
+import { unimplementedFieldSentence } from '../../compile/unimplemented-fields.ts';
 import { peeringOverlaps } from '../../compile/vpc/peering-overlaps.ts';
-import { unsupportedVpcFields } from '../../compile/vpc/vpc-lifecycle.ts';
+import { unimplementedVpcFields } from '../../compile/vpc/vpc-lifecycle.ts';
 import type { Observed, AdmissionResult } from '../protocol/admission-result.ts';
 import { invalid, newFindings } from '../protocol/admission-result.ts';
 
@@ -28,7 +28,7 @@ function warningsOf(vpc: Vpc, { world, complete }: Observed): readonly string[] 
   const { spec } = vpc;
   const overlaps = complete ? peeringOverlaps(world, name, spec, findingsOf(vpc)) : [];
   return [
-    ...unsupportedVpcFields(spec).map((field) => unsupportedSentence('vpcs', name, field)),
+    ...unimplementedVpcFields(spec).map((field) => unimplementedFieldSentence('vpcs', name, field)),
     ...[...routeHostBits({ name, spec }), ...overlaps].map(({ message }) => message),
   ];
 }

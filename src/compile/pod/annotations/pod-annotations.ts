@@ -17,7 +17,7 @@ import { primaryPodOf } from '../interface/machine.ts';
 import { misboundOf, misboundOutputs } from '../address/misbound.ts';
 import { nodeExists } from '../../node/node-view.ts';
 import type { EventOutput, Output, PatchOutput } from '../../output.ts';
-import { findingsText } from '../../left-out.ts';
+import { findingsText } from '../../findings-text.ts';
 import { withNext } from '../../next-command.ts';
 import { podMessage } from '../address/requested-values.ts';
 import { writeRejection } from '../../write-rejection.ts';

@@ -10,7 +10,7 @@ import { keysOf } from '../../../world/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { findingsText } from '../../left-out.ts';
+import { findingsText } from '../../findings-text.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /** Undefined if there is none of this key. */

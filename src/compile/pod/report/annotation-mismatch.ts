@@ -13,7 +13,7 @@ import { hasVipAddress, vipView } from '../../vip-eip/vip-view.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
 import { addressesOfIp, ipText } from '../../ip/ip-object.ts';
 import { ipPoolRanges, ipPoolSubnet } from '../../ip/ip-pool-subnet.ts';
-import { findingsText } from '../../left-out.ts';
+import { findingsText } from '../../findings-text.ts';
 import { isOutsidePools } from '../address/misbound.ts';
 import type { RequestedValue } from '../address/requested-values.ts';
 import { matchesAny, listedAddresses, poolName } from '../address/requested-addresses.ts';

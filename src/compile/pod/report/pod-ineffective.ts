@@ -171,11 +171,11 @@ function withoutPort(subject: Subject, nic: PodInterface): readonly Finding[] {
 function ofPort(world: World, subject: Subject, nic: PodInterface): readonly Finding[] {
   const subnet = annotationOf(nic, 'logical_switch');
   if (!isAllocated(nic) || subnet === '') return [];
-  return [...layer2InVain(world, subject, nic, subnet), ...dhcpInVain(world, subject, nic, subnet)];
+  return [...ineffectiveLayer2(world, subject, nic, subnet), ...ineffectiveDhcp(world, subject, nic, subnet)];
 }
 
 /** Port security also drops frames to other MACs. */
-function layer2InVain(world: World, subject: Subject, nic: PodInterface, subnet: string): readonly Finding[] {
+function ineffectiveLayer2(world: World, subject: Subject, nic: PodInterface, subnet: string): readonly Finding[] {
   if (!forwardsLayer2(world, nic, subnet) || !isSecured(world, nic, subnet)) return [];
   const security = podAnnotation(nic.provider, 'port_security');
   const rule =
@@ -185,7 +185,7 @@ function layer2InVain(world: World, subject: Subject, nic: PodInterface, subnet:
   return [finding(subject, podAnnotation(nic.provider, 'layer2_forward'), 'true', 'does nothing', rule)];
 }
 
-function dhcpInVain(world: World, subject: Subject, nic: PodInterface, subnet: string): readonly Finding[] {
+function ineffectiveDhcp(world: World, subject: Subject, nic: PodInterface, subnet: string): readonly Finding[] {
   const view = world.ask(subnetView, subnet);
   if (view === undefined) return [];
   return (

@@ -1,7 +1,7 @@
 /** The message of a centralized Subnet without a gateway node: the reason for each node that the spec names or selects. */
 import { findingOf } from '../../../api/validation/finding.ts';
 import type { World } from '../../../world/world.ts';
-import { namesText } from '../../left-out.ts';
+import { namesText } from '../../findings-text.ts';
 import type { GatewayCandidate } from '../rows/subnet-gateway.ts';
 import { gatewayCandidates } from '../rows/subnet-gateway.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';

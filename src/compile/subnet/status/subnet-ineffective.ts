@@ -13,7 +13,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
 import { unreadAnnotations } from '../../unread-annotations.ts';
-import { ineffectiveMatch } from '../../without-effect.ts';
+import { ineffectiveMatch } from '../../ineffective-condition.ts';
 import { subnetSpec } from '../validity/subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from '../validity/subnet-findings.ts';

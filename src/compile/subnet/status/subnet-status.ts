@@ -6,10 +6,10 @@ import type { FamilyUsage } from '../../../world/reservations.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../../output.ts';
-import { leftOut } from '../../left-out.ts';
+import { leftOut } from '../../findings-text.ts';
 import { withNext } from '../../next-command.ts';
 import { rowConflictOf } from '../../row-conflict.ts';
-import { withoutEffect } from '../../without-effect.ts';
+import { ineffectiveCondition } from '../../ineffective-condition.ts';
 import { gatewayMissing } from './subnet-gateway-missing.ts';
 import { centralizedGateway } from '../rows/subnet-gateway.ts';
 import { cutOff } from './subnet-cut-off.ts';
@@ -62,7 +62,7 @@ function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<
 const NO_ERROR: ConditionOutput = { type: 'Error', status: 'Unknown', reason: 'Init', message: 'Not Observed' };
 
 /** A Subnet that is not accepted has no effect at all, which condition Accepted reports. */
-const NOTHING_IDLE = withoutEffect([], '');
+const NOTHING_INEFFECTIVE = ineffectiveCondition([], '');
 
 export const subnetStatus: Rule = {
   name: 'subnet-status',
@@ -74,10 +74,10 @@ export const subnetStatus: Rule = {
     const acceptance = world.ask(subnetAcceptance, name);
     if (acceptance.kind !== 'accepted') {
       const lost = acceptance.kind === 'frozen' ? cutOff(world, view) : undefined;
-      return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance, lost) }];
+      return [{ ...patch, ...NOTHING_INEFFECTIVE, conditions: failed(name, acceptance, lost) }];
     }
     const gateway = world.ask(centralizedGateway, name);
-    const ineffectiveReport = withoutEffect(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
+    const ineffectiveReport = ineffectiveCondition(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
     const carried: PatchOutput = {
       ...patch,
       status: {

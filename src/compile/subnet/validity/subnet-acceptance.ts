@@ -12,7 +12,7 @@ import { isRunning, subnetBasics } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetConflict, immutableFieldChanged } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
-import { findingsText } from '../../left-out.ts';
+import { findingsText } from '../../findings-text.ts';
 import { vpcView } from '../../vpc/vpc-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 

@@ -23,7 +23,7 @@ import { subnetIntent } from '../../../world/intent.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { namesText } from '../../left-out.ts';
+import { namesText } from '../../findings-text.ts';
 import { commandText } from '../../../text/command-text.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import type { GatewayUsers } from './gateway-users.ts';

@@ -18,7 +18,7 @@ import type { Output } from './output.ts';
 import { misboundPolicyFinding } from './pod/address/misbound.ts';
 import { mayBeIneffective, podIneffective } from './pod/report/pod-ineffective.ts';
 import { annotationsForTemplate, unreadAnnotations } from './unread-annotations.ts';
-import { withoutEffect, withoutEffectType } from './without-effect.ts';
+import { ineffectiveCondition, ineffectiveType } from './ineffective-condition.ts';
 
 interface Check {
   readonly resource: ResourceName;
@@ -107,7 +107,7 @@ function subjectOf(resource: ResourceName, { name, namespace }: AnyObservedObjec
 
 function ruleOf({ resource, may, findings }: Check): Rule {
   const { kind, conditions: place } = traitsOf(resource);
-  const type = withoutEffectType(resource);
+  const type = ineffectiveType(resource);
   return {
     name: `${resource}-ineffective`,
     over: (world) =>
@@ -123,7 +123,7 @@ function ruleOf({ resource, may, findings }: Check): Rule {
       if (place === 'none')
         return found.map(({ code, message }) => ({ kind: 'report', resource, key, uid, type: 'Warning', reason: code, message }));
       const next = commandText`kubectl edit ${kind.toLowerCase()} ${name} ${inNamespace(namespace)}`;
-      return [{ kind: 'patch', resource, key, uid, ...withoutEffect(found, next, type) }];
+      return [{ kind: 'patch', resource, key, uid, ...ineffectiveCondition(found, next, type) }];
     },
   };
 }

@@ -5,26 +5,26 @@
 import type { ConditionType } from '../api/condition-types.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { matchHostBits } from '../api/validation/host-bits.ts';
-import { POD_WITHOUT_EFFECT } from '../api/well-known.ts';
+import { POD_INEFFECTIVE } from '../api/well-known.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import { findingsText } from './left-out.ts';
-import { namesWithoutEffect } from './names-without-effect.ts';
+import { findingsText } from './findings-text.ts';
+import { ineffectiveNames } from './ineffective-names.ts';
 import type { PatchOutput } from './output.ts';
 
 /** Abnormal-true: the object has the condition only while it is true. */
-export const WITHOUT_EFFECT = 'WithoutEffect';
+export const INEFFECTIVE = 'WithoutEffect';
 
 /** On a pod, whose conditions other programs write too, the type has Kiln's prefix. */
-export function withoutEffectType(resource: ResourceName): ConditionType {
-  return resource === 'pods' ? POD_WITHOUT_EFFECT : WITHOUT_EFFECT;
+export function ineffectiveType(resource: ResourceName): ConditionType {
+  return resource === 'pods' ? POD_INEFFECTIVE : INEFFECTIVE;
 }
 
 /** The condition, or its removal without findings. @param next a command */
-export function withoutEffect(
+export function ineffectiveCondition(
   findings: readonly Finding[],
   next: string,
-  type: ConditionType = WITHOUT_EFFECT,
+  type: ConditionType = INEFFECTIVE,
 ): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
   // A finding about host bits names the condition only if there is no other one: its field is in effect, though not as written.
   const first = findings.find(({ code }) => code !== 'HostBitsCleared') ?? findings[0];
@@ -35,5 +35,5 @@ export function withoutEffect(
 
 /** Ineffective parts of a valid match. @param field path of the match */
 export function ineffectiveMatch(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
-  return [...namesWithoutEffect(world, subject, field, match), ...matchHostBits(subject, field, match)];
+  return [...ineffectiveNames(world, subject, field, match), ...matchHostBits(subject, field, match)];
 }

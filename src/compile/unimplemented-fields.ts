@@ -6,22 +6,22 @@ import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
-import { findingsText } from './left-out.ts';
+import { findingsText } from './findings-text.ts';
 import type { ReportOutput, Output } from './output.ts';
 
 const NOT_IMPLEMENTED = 'NotCarriedOut';
 
 /** Fields that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
-export const unsupportedAddressFields: readonly Rule[] = [
+export const unimplementedAddressFields: readonly Rule[] = [
   {
     name: 'ip-unsupported',
     // Very many IP objects have none of the fields. The domain has only those that do, and those with the condition.
     over: (world) =>
-      keysOf(world.ips, (ip) => unsupportedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_IMPLEMENTED) !== undefined),
+      keysOf(world.ips, (ip) => unimplementedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_IMPLEMENTED) !== undefined),
     run: (world, name) => {
       const ip = world.ips.get(name);
       if (ip === undefined) return [];
-      return unsupportedOutputs('ips', name, ip.metadata.uid, unsupportedIpFields(ip.spec));
+      return unimplementedFieldOutputs('ips', name, ip.metadata.uid, unimplementedIpFields(ip.spec));
     },
   },
   {
@@ -30,19 +30,19 @@ export const unsupportedAddressFields: readonly Rule[] = [
     run: (world, name) => {
       const vip = world.vips.get(name);
       if (vip === undefined) return [];
-      return unsupportedOutputs('vips', name, vip.metadata.uid, unsupportedVipFields(vip.spec));
+      return unimplementedFieldOutputs('vips', name, vip.metadata.uid, unimplementedVipFields(vip.spec));
     },
   },
 ];
 
-function unsupportedIpFields({ attachSubnets, attachIps, attachMacs, containerID = '' }: IPSpec): string[] {
+function unimplementedIpFields({ attachSubnets, attachIps, attachMacs, containerID = '' }: IPSpec): string[] {
   const lists = Object.entries({ attachSubnets, attachIps, attachMacs }).flatMap(([field, list]) =>
     (list ?? []).length > 0 ? [`spec.${field}`] : [],
   );
   return containerID === '' ? lists : [...lists, 'spec.containerID'];
 }
 
-function unsupportedVipFields({ attachSubnets }: VipSpec): string[] {
+function unimplementedVipFields({ attachSubnets }: VipSpec): string[] {
   return (attachSubnets ?? []).length > 0 ? ['spec.attachSubnets'] : [];
 }
 
@@ -50,7 +50,7 @@ function unsupportedVipFields({ attachSubnets }: VipSpec): string[] {
  * An Event for each field, and a condition as long as one is set: the API server drops an Event after an hour.
  * @param isAccepted whether the rest of the object is in effect
  */
-export function unsupportedOutputs(
+export function unimplementedFieldOutputs(
   resource: ResourceName,
   key: string,
   uid: string,
@@ -58,7 +58,7 @@ export function unsupportedOutputs(
   isAccepted: () => boolean = () => true,
 ): readonly Output[] {
   const patch = { kind: 'patch', resource, key, uid } as const;
-  const reports = fields.map((field) => unsupportedReport(resource, key, uid, field));
+  const reports = fields.map((field) => unimplementedFieldReport(resource, key, uid, field));
   if (reports.length === 0) return [{ ...patch, withoutConditions: [NOT_IMPLEMENTED] }];
   const rest = isAccepted()
     ? `All else of the ${traitsOf(resource).kind} is in effect`
@@ -67,7 +67,7 @@ export function unsupportedOutputs(
   return [...reports, { ...patch, conditions: [{ type: NOT_IMPLEMENTED, status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
-function unsupportedReport(resource: ResourceName, key: string, uid: string, field: string): ReportOutput {
+function unimplementedFieldReport(resource: ResourceName, key: string, uid: string, field: string): ReportOutput {
   return {
     kind: 'report',
     resource,
@@ -75,11 +75,11 @@ function unsupportedReport(resource: ResourceName, key: string, uid: string, fie
     uid,
     type: 'Warning',
     reason: 'UnsupportedField',
-    message: unsupportedSentence(resource, key, field),
+    message: unimplementedFieldSentence(resource, key, field),
   };
 }
 
-export function unsupportedSentence(resource: ResourceName, key: string, field: string): string {
+export function unimplementedFieldSentence(resource: ResourceName, key: string, field: string): string {
   const { kind } = traitsOf(resource);
   return `${kind} ${key}: ${field} is set, but this version does not implement it`;
 }

@@ -19,7 +19,7 @@ const MADE_BY_NORTHD = /^svc_monitor_mac$|rtr_lb_\d+_ip[46]/;
 const OF_PORT_GROUP = /^(.+)_ip([46])$/;
 
 /** @param field path of the match */
-export function namesWithoutEffect(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
+export function ineffectiveNames(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
   return [
     ...namesInMatch(match)
       .filter((named) => !exists(world, named))

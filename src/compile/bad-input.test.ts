@@ -101,7 +101,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ...subnet(
       { acls: [acl('ip4\0')] },
       'SubnetAclInvalid',
-      ['spec.acls[0].match', '"ip4\\u0000"', 'has a zero byte', 'OVN takes no such text'],
+      ['spec.acls[0].match', '"ip4\\u0000"', 'has a zero byte', 'OVN accepts no such text'],
       { acls: [acl('ip4')] },
     ),
     rows: [],
@@ -114,7 +114,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
         'spec.acls[0].match',
         '"ip4 and tcp.dst == 80"',
         'at character 5 (and)',
-        'nothing may follow here but && or ||',
+        'expected && or || or the end of the match',
         'kubectl edit subnet bad',
       ],
       { acls: [acl('ip4 && tcp.dst == 80'), acl('tcp.dst == 80')] },
@@ -125,7 +125,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ...subnet(
       { dhcpV4Options: 'hostname=\ud83d' },
       'SubnetOptionsInvalid',
-      ['spec.dhcpV4Options', '"hostname=\\ud83d"', 'OVN takes no such text'],
+      ['spec.dhcpV4Options', '"hostname=\\ud83d"', 'OVN accepts no such text'],
       { dhcpV4Options: '' },
     ),
     rows: [],
@@ -138,7 +138,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
         'spec.dhcpV4Options',
         '"dns=8.8.8.8"',
         'no DHCPv4 option of OVN is named dns',
-        'the value of mtu is not taken by OVN: a number or an address must stand here',
+        'the value of mtu is not accepted by OVN: expected a number or an address',
         'kubectl edit subnet bad',
       ],
       { dhcpV4Options: 'lease_time=60,dns_server=8.8.8.8;1.1.1.1,domain_name="example.com"' },
@@ -158,7 +158,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a policy route with a zero byte': vpc(
     { policyRoutes: [{ action: 'drop', match: 'ip4\0', priority: 1 }] },
     'VpcPolicyRouteInvalid',
-    ['spec.policyRoutes[0].match', '"ip4\\u0000"', 'OVN takes no such text'],
+    ['spec.policyRoutes[0].match', '"ip4\\u0000"', 'OVN accepts no such text'],
     { policyRoutes: [] },
   ),
   'a policy route with an exclusion that OVN does not support': vpc(

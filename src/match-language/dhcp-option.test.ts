@@ -30,7 +30,7 @@ const NAMES = {
 test('the problem of a MAC address with dashes names the dashes', () => {
   assert.equal(
     dhcpOptionProblem(4, 'server_mac', '00-00-00-2E-2F-B8'),
-    'the value of server_mac is not taken by OVN: a MAC address is written with colons',
+    'the value of server_mac is not accepted by OVN: a MAC address is written with colons',
   );
   assert.equal(dhcpOptionProblem(4, 'server_mac', '00:00:00:2E:2F:B8'), undefined);
 });

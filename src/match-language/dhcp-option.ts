@@ -32,7 +32,7 @@ const OPTIONS = {
 
 const DASHED_MAC = /^[0-9a-f]{2}(?:-[0-9a-f]{2}){5}$/i;
 
-/** The value in OVN's syntax: a list in braces, a text in quotation marks. */
+/** The value in OVN's syntax: a list in braces, a quoted string. */
 export function dhcpOptionValue(family: 4 | 6, name: string, text: string): string {
   if (OPTIONS[family].get(name) === 'string') return /^[\w.:/-]+$/.test(text) ? `"${text}"` : text;
   return text.includes(',') && !/^[{"]/.test(text) ? `{${text}}` : text;
@@ -45,7 +45,7 @@ export function dhcpOptionValue(family: 4 | 6, name: string, text: string): stri
 export function dhcpOptionProblem(family: 4 | 6, name: string, value: string): string | undefined {
   const kind = OPTIONS[family].get(name);
   if (kind === undefined) return `no DHCPv${family} option of OVN is named ${name}`;
-  if (DASHED_MAC.test(value)) return `the value of ${name} is not taken by OVN: a MAC address is written with colons`;
+  if (DASHED_MAC.test(value)) return `the value of ${name} is not accepted by OVN: a MAC address is written with colons`;
   const wrong = valueProblem(value, name === 'dhcpv6_stateless' ? 'any' : kind);
-  return wrong === undefined ? undefined : `the value of ${name} is not taken by OVN: ${wrong.problem}`;
+  return wrong === undefined ? undefined : `the value of ${name} is not accepted by OVN: ${wrong.problem}`;
 }

@@ -99,19 +99,16 @@ class Parser {
 
   whole(): void {
     this.#expression();
-    if (this.#token.kind !== 'end') throw new SyntaxProblem(this.#token, 'nothing may follow here but && or ||');
+    if (this.#token.kind !== 'end') throw new SyntaxProblem(this.#token, 'expected && or || or the end of the match');
   }
 
   /** An address set or a port group is no value. */
   value(kind: 'number' | 'string' | 'any'): void {
     const { kind: found, open, token } = this.#constants();
-    if (this.#token.kind !== 'end') throw new SyntaxProblem(this.#token, 'nothing may follow here');
+    if (this.#token.kind !== 'end') throw new SyntaxProblem(this.#token, 'expected the end of the value');
     if (open) throw new SyntaxProblem(token, 'an address set or a port group is not permitted here');
     if (kind !== 'any' && found !== kind)
-      throw new SyntaxProblem(
-        token,
-        kind === 'string' ? 'a text in quotation marks must stand here' : 'a number or an address must stand here',
-      );
+      throw new SyntaxProblem(token, kind === 'string' ? 'expected a quoted string' : 'expected a number or an address');
   }
 
   get #token(): Token {
@@ -131,7 +128,7 @@ class Parser {
   }
 
   #force(sign: string): void {
-    if (!this.#takesSign(sign)) throw new SyntaxProblem(this.#token, `${sign} is missing`);
+    if (!this.#takesSign(sign)) throw new SyntaxProblem(this.#token, `expected ${sign}`);
   }
 
   get #isRelation(): boolean {
@@ -144,7 +141,7 @@ class Parser {
     if (this.#token.kind !== 'sign' || (sign !== '&&' && sign !== '||')) return;
     while (this.#takesSign(sign)) this.#operand();
     if (this.#token.kind === 'sign' && (this.#token.text === '&&' || this.#token.text === '||'))
-      throw new SyntaxProblem(this.#token, '&& and || stand together only with parentheses');
+      throw new SyntaxProblem(this.#token, '&& and || need parentheses where they are combined');
   }
 
   #operand(): void {
@@ -156,7 +153,7 @@ class Parser {
     this.#not = !this.#not;
     const atomic = this.#primary();
     this.#not = !this.#not;
-    if (!atomic) throw new SyntaxProblem(operand, 'after ! a comparison stands in parentheses');
+    if (!atomic) throw new SyntaxProblem(operand, 'a comparison after ! needs parentheses');
   }
 
   /** @returns whether `!` may precede it without parentheses */
@@ -181,7 +178,7 @@ class Parser {
       this.#compare(field, relation, this.#constants());
       return false;
     }
-    if (field.bits === 0) throw new SyntaxProblem(this.#token, `${field.name} is a text: compare it, as in ${field.name} == "name"`);
+    if (field.bits === 0) throw new SyntaxProblem(this.#token, `${field.name} is a string: compare it, as in ${field.name} == "name"`);
     if (this.#token.kind === 'sign' && this.#token.text === '=') throw new SyntaxProblem(this.#token, 'equality is written ==');
     if (field.bits > 1 && !this.#not) throw new SyntaxProblem(field.token, `${field.name} has ${field.bits} bits: compare it with a value`);
     this.#level(field, '!=', [{ format: 'hexadecimal', value: 0n, mask: undefined }]);
@@ -190,9 +187,9 @@ class Parser {
 
   #function(): boolean {
     const called = this.#take();
-    if (called.text !== 'is_chassis_resident') throw new SyntaxProblem(called, 'no such function is known');
+    if (called.text !== 'is_chassis_resident') throw new SyntaxProblem(called, 'unknown function: the only one is is_chassis_resident');
     this.#force('(');
-    if (this.#token.kind !== 'string') throw new SyntaxProblem(this.#token, 'it takes the name of a port in quotation marks');
+    if (this.#token.kind !== 'string') throw new SyntaxProblem(this.#token, 'expected the name of a port as a quoted string');
     this.#take();
     this.#force(')');
     return true;
@@ -220,32 +217,32 @@ class Parser {
   }
 
   #relation(): string {
-    if (!this.#isRelation) throw new SyntaxProblem(this.#token, 'one of ==, !=, <, <=, > and >= is missing');
+    if (!this.#isRelation) throw new SyntaxProblem(this.#token, 'expected ==, !=, <, <=, > or >=');
     return this.#take().text;
   }
 
   #field(): Field {
     const token = this.#token;
     const known = token.kind === 'name' ? MATCH_FIELDS.get(token.text) : undefined;
-    if (known === undefined) throw new SyntaxProblem(token, 'no field of that name is known');
+    if (known === undefined) throw new SyntaxProblem(token, 'unknown field');
     this.#take();
     const name = token.text;
     const { width, level } = known;
     if (!this.#takesSign('[')) return { ...known, name, bits: width, token };
-    if (width === 0) throw new SyntaxProblem(token, `${name} is a text and has no bits`);
+    if (width === 0) throw new SyntaxProblem(token, `${name} is a string and has no bits`);
     const low = this.#bit();
     const high = this.#takesSign('..') ? this.#bit() : low;
     this.#force(']');
     if (low > high) throw new SyntaxProblem(token, `bits are written [low..high], not [${low}..${high}]`);
     if (high >= width) throw new SyntaxProblem(token, `${name} has ${width} bits, from 0 to ${width - 1}`);
-    if (level === 'nominal' && (low !== 0 || high !== width - 1)) throw new SyntaxProblem(token, `${name} is compared as a whole only`);
+    if (level === 'nominal' && (low !== 0 || high !== width - 1)) throw new SyntaxProblem(token, `${name} can only be compared as a whole`);
     return { ...known, name, bits: high - low + 1, token };
   }
 
   #bit(): number {
     const token = this.#take();
     const isBit = token.kind === 'number' && token.constant.format === 'decimal' && token.constant.mask === undefined;
-    if (!isBit || token.constant.value > 2_147_483_647n) throw new SyntaxProblem(token, 'the number of a bit is missing');
+    if (!isBit || token.constant.value > 2_147_483_647n) throw new SyntaxProblem(token, 'expected the number of a bit');
     return Number(token.constant.value);
   }
 
@@ -260,9 +257,9 @@ class Parser {
       const one = this.#take();
       const its = one.kind === 'number' || one.kind === 'address set' ? 'number' : 'string';
       if (!['number', 'string', 'address set', 'port group'].includes(one.kind))
-        throw new SyntaxProblem(one, 'a number, an address, a text in quotation marks, $ADDRESS_SET or @PORT_GROUP is missing');
+        throw new SyntaxProblem(one, 'expected a number, an address, a quoted string, $ADDRESS_SET or @PORT_GROUP');
       // An address set or a port group may be empty: then its kind does not count.
-      if (kind !== undefined && kind !== its && !open) throw new SyntaxProblem(one, 'numbers and texts do not stand in one set');
+      if (kind !== undefined && kind !== its && !open) throw new SyntaxProblem(one, 'numbers and strings cannot be mixed in one set');
       kind = its;
       open ||= one.kind === 'address set' || one.kind === 'port group';
       if (one.kind === 'number') numbers.push(one.constant);
@@ -279,14 +276,14 @@ class Parser {
     if (kind !== (width === 0 ? 'string' : 'number'))
       throw new SyntaxProblem(
         token,
-        width === 0 ? `${name} is compared with a text in quotation marks` : `${name} is compared with a number or an address`,
+        width === 0 ? `${name} must be compared with a quoted string` : `${name} must be compared with a number or an address`,
       );
     const wide = numbers.find((one) => widthOf(one) > width);
-    if (width > 0 && wide !== undefined) throw new SyntaxProblem(token, `${name} has ${width} bits, this has ${widthOf(wide)}`);
+    if (width > 0 && wide !== undefined) throw new SyntaxProblem(token, `${name} has ${width} bits, but the value has ${widthOf(wide)}`);
     if (relation !== '==' && relation !== '!=') {
-      if (inCurlies) throw new SyntaxProblem(token, 'a set is compared with == and != only');
-      if (field.level !== 'ordinal') throw new SyntaxProblem(field.token, `${name} is compared with == and != only`);
-      if (numbers[0]?.mask !== undefined) throw new SyntaxProblem(token, 'a value with a mask is compared with == and != only');
+      if (inCurlies) throw new SyntaxProblem(token, 'a set can only be compared with == and !=');
+      if (field.level !== 'ordinal') throw new SyntaxProblem(field.token, `${name} can only be compared with == and !=`);
+      if (numbers[0]?.mask !== undefined) throw new SyntaxProblem(token, 'a value with a mask can only be compared with == and !=');
     }
     this.#level(field, relation, numbers);
     for (const set of constants.sets) this.comparisons.push({ set, field: name, bits: width });
@@ -297,9 +294,9 @@ class Parser {
     const { name, level, predicate, token } = field;
     if (level !== 'nominal') return;
     const negative = (relation === '!=') !== this.#not;
-    if (!predicate && negative) throw new SyntaxProblem(token, `${name} can be compared for equality only: OVN cannot exclude its values`);
+    if (!predicate && negative) throw new SyntaxProblem(token, `${name} can only be compared with ==: OVN cannot exclude its values`);
     if (predicate && numbers.some(({ value }) => ((value & 1n) === 1n) === negative))
-      throw new SyntaxProblem(token, `${name} can be asked for, but not excluded: OVN has no !${name}`);
+      throw new SyntaxProblem(token, `${name} cannot be negated: OVN has no !${name}`);
   }
 }
 

@@ -32,20 +32,20 @@ export function endOfNumber(text: string, start: number): number {
 function readNumber(text: string): ReadNumber {
   const is = (format: NumberFormat, value: bigint): ReadNumber => ({ ok: true, constant: { format, value, mask: undefined } });
   const no = (problem: string): ReadNumber => ({ ok: false, problem });
-  if (text === '') return no('there a number or an address must stand');
+  if (text === '') return no('expected a number or an address');
   if (ETHERNET.test(text)) return is('ethernet', BigInt(`0x${text.replaceAll(':', '')}`));
   if (/^\d+$/.test(text)) {
-    if (text.length > 1 && text.startsWith('0')) return no('a decimal number has no leading zero');
+    if (text.length > 1 && text.startsWith('0')) return no('a decimal number must not have leading zeros');
     const value = BigInt(text);
-    return value > LARGEST_DECIMAL ? no('a decimal number is below 2^64') : is('decimal', value);
+    return value > LARGEST_DECIMAL ? no('a decimal number must be less than 2^64') : is('decimal', value);
   }
   if (/^0x/i.test(text)) {
-    if (!/^0x[0-9a-f]+$/i.test(text)) return no('after 0x only hexadecimal digits may stand');
+    if (!/^0x[0-9a-f]+$/i.test(text)) return no('expected hexadecimal digits after 0x');
     const value = BigInt(text);
-    return value > LARGEST_HEXADECIMAL ? no('a hexadecimal number has at most 128 bits') : is('hexadecimal', value);
+    return value > LARGEST_HEXADECIMAL ? no('a hexadecimal number must have at most 128 bits') : is('hexadecimal', value);
   }
   const address = parseAddress(text);
-  return address === undefined ? no('it is neither a number nor an address') : is(address.family === 4 ? 'IPv4' : 'IPv6', address.value);
+  return address === undefined ? no('neither a number nor an address') : is(address.family === 4 ? 'IPv4' : 'IPv6', address.value);
 }
 
 /** @param mask the text after the slash */
@@ -56,7 +56,7 @@ export function readConstant(text: string, mask: string | undefined): ReadNumber
   if (!under.ok) return under;
   const { format, value } = read.constant;
   const bits = maskOf(read.constant, under.constant);
-  if (bits === undefined) return { ok: false, problem: 'value and mask are not of one form' };
+  if (bits === undefined) return { ok: false, problem: 'value and mask must have the same format' };
   return { ok: true, constant: { format: format === 'decimal' ? under.constant.format : format, value: value & bits, mask: bits } };
 }
 

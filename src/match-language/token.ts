@@ -38,8 +38,8 @@ function tokenAt(text: string, from: number): Token {
   if (/[a-z_]/i.test(char)) return name(text, at);
   const sign = SIGNS.find((one) => text.startsWith(one, at));
   if (sign !== undefined) return { kind: 'sign', text: sign, at };
-  const problemOf: Readonly<Record<string, string>> = { '&': 'it is written &&', '|': 'it is written ||' };
-  return { kind: 'error', text: String.fromCodePoint(text.codePointAt(at) ?? 0), at, problem: problemOf[char] ?? 'no such sign is known' };
+  const problemOf: Readonly<Record<string, string>> = { '&': 'expected &&', '|': 'expected ||' };
+  return { kind: 'error', text: String.fromCodePoint(text.codePointAt(at) ?? 0), at, problem: problemOf[char] ?? 'unknown character' };
 }
 
 /** Blanks and comments. */
@@ -53,9 +53,9 @@ function skipBlank(text: string, from: number): { readonly at: number; readonly 
     } else if (text.startsWith('/*', at)) {
       const end = text.indexOf('*/', at + 2);
       if (end === -1 || text.slice(at, end).includes('\n'))
-        return { at, problem: 'a comment that begins with /* ends with */ in the same line' };
+        return { at, problem: 'a comment that begins with /* must end with */ on the same line' };
       at = end + 2;
-    } else if (text[at] === '/') return { at, problem: 'a slash stands only between an address and its prefix, without blanks' };
+    } else if (text[at] === '/') return { at, problem: 'a slash is only valid between a value and its prefix or mask, without spaces' };
     else return { at };
   }
 }
@@ -71,8 +71,8 @@ function named(text: string, at: number, mark: '$' | '@'): Token {
   NAME.lastIndex = at + 1;
   const [found] = NAME.exec(text) ?? [];
   if (found === undefined) {
-    const problem = `the name of an ${mark === '$' ? 'address set' : 'port group'} follows ${mark}, and begins with a letter, _ or .`;
-    return { kind: 'error', text: mark, at, problem: mark === '$' ? problem : problem.replace('an port', 'a port') };
+    const what = mark === '$' ? 'an address set' : 'a port group';
+    return { kind: 'error', text: mark, at, problem: `expected the name of ${what} after ${mark}; it begins with a letter, _ or .` };
   }
   return { kind, text: mark + found, at };
 }
@@ -98,14 +98,14 @@ function quoted(text: string, at: number): Token {
   let end = at + 1;
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
   const word = text.slice(at, end + 1);
-  if (end >= text.length) return { kind: 'error', text: word, at, problem: 'the quotation mark is not closed' };
+  if (end >= text.length) return { kind: 'error', text: word, at, problem: 'the closing quotation mark is missing' };
   const problem = escapeProblem(word.slice(1, -1));
   return problem === undefined ? { kind: 'string', text: word, at } : { kind: 'error', text: word, at, problem };
 }
 
 function escapeProblem(text: string): string | undefined {
   for (const [escape] of text.matchAll(/\\(?:u[0-9a-f]{4}|[\s\S])/gi)) {
-    if (escape.length === 6 ? escape.toLowerCase() === '\\u0000' : !/\\["\\/bfnrt]/.test(escape)) return `it has the escape ${escape}`;
+    if (escape.length === 6 ? escape.toLowerCase() === '\\u0000' : !/\\["\\/bfnrt]/.test(escape)) return `invalid escape ${escape}`;
   }
   return undefined;
 }

@@ -295,7 +295,7 @@ export const isLeftOut = ({ code }: Pick<Finding, 'code'>): boolean => code === 
 const acls = (findings: Findings, spec: SubnetSpec): void => {
   const seen = new Map<string, { readonly index: number; readonly action: string }>();
   for (const [index, { direction = '', action = '', match = '', priority = 0 }] of (spec.acls ?? []).entries()) {
-    const breach = (field: string, value: string, rule: string, problem = 'is not taken by OVN'): void =>
+    const breach = (field: string, value: string, rule: string, problem = 'is not accepted by OVN'): void =>
       findings.add({ code: 'SubnetAclInvalid', field: `spec.acls[${index}].${field}`, value, problem, rule });
     if (!aclDirections.includes(direction)) breach('direction', direction, `it is ${aclDirections.join(' or ')}`);
     if (!aclActions.includes(action)) breach('action', action, `it is one of ${aclActions.join(', ')}`);

@@ -111,7 +111,7 @@ const policyRoutes = (findings: Findings, routes: readonly PolicyRoute[]): void 
     if (match.trim() === '') breach('match', match, 'matches nothing', 'write a match expression of OVN, such as ip4.src == 10.0.0.0/8');
     else if (wrong !== undefined) breach('match', unfit?.shown ?? match, wrong.problem, wrong.rule);
     if (priority < 0 || priority > POLICY_PRIORITY_MAXIMUM)
-      breach('priority', String(priority), 'is not taken by OVN', `it is from 0 to ${POLICY_PRIORITY_MAXIMUM}`);
+      breach('priority', String(priority), 'is not accepted by OVN', `it is from 0 to ${POLICY_PRIORITY_MAXIMUM}`);
     if (action === 'reroute') nextHops(nextHopIP, (problem, rule) => breach('nextHopIP', nextHopIP, problem, rule));
     const key = `${priority} ${match.trim()}`;
     const first = seen.get(key);

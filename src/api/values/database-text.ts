@@ -6,5 +6,5 @@
 export function databaseTextProblem(text: string): { readonly shown: string; readonly problem: string; readonly rule: string } | undefined {
   const problem = text.includes('\0') ? 'has a zero byte' : text.isWellFormed() ? undefined : 'has half of a surrogate pair';
   if (problem === undefined) return undefined;
-  return { shown: JSON.stringify(text).slice(1, -1), problem, rule: 'OVN takes no such text' };
+  return { shown: JSON.stringify(text).slice(1, -1), problem, rule: 'OVN accepts no such text' };
 }

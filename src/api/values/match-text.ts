@@ -34,5 +34,5 @@ function inWords(wrong: MatchProblem | undefined): { readonly problem: string; r
   const { position, found, problem } = wrong;
   const word = found.length <= SHOWN ? found : `${found.slice(0, SHOWN)}…`;
   const where = found === '' ? 'at its end' : `at character ${position} (${word})`;
-  return { problem: `is not taken by OVN ${where}: ${problem}`, rule: RULE };
+  return { problem: `is not accepted by OVN ${where}: ${problem}`, rule: RULE };
 }

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { KubeClient } from '../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
 import { KubeTransport } from '../src/kube/transport/transport.ts';
+import type { Labels } from '../src/api/kubernetes/meta.ts';
 import type { KubeObject, Resource } from '../src/kube/resource.ts';
 import { PODS } from '../src/kube/resource.ts';
 import { installCrds } from '../lab/crd-installation.ts';
@@ -225,16 +226,21 @@ interface Copy {
   readonly row: Readonly<Record<string, InputValue>>;
 }
 
-export function podObject(namespace: string, name: string, nodeName: string): KubeObject & { readonly spec: unknown } {
+export function podObject(
+  namespace: string,
+  name: string,
+  nodeName: string,
+): KubeObject & { readonly metadata: { readonly labels: Labels }; readonly spec: unknown } {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace },
+    // As of a Deployment in each namespace.
+    metadata: { name, namespace, labels: { app: namespace, 'pod-template-hash': '7d4b9c5f6' } },
     spec: {
       nodeName,
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'main', image: 'busybox' }],
+      containers: [{ name: 'main', image: 'busybox', ports: [{ name: 'http', containerPort: 8_080, protocol: 'TCP' }] }],
     },
   };
 }

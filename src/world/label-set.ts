@@ -2,23 +2,15 @@
  * Label sets: the labels of pods, of which there are far fewer than pods. Two pods of one namespace with equal labels have one label set.
  */
 import type { Labels } from '../api/kubernetes/meta.ts';
+import { Interner } from './interner.ts';
 
 const NO_LABELS: Labels = {};
-/** Equal labels are one object, as long as a pod has it. */
-const interned = new Map<string, WeakRef<Labels>>();
+const interner = new Interner<Labels>();
 const texts = new WeakMap<Labels, string>();
-const ended = new FinalizationRegistry<string>((text) => {
-  if (interned.get(text)?.deref() === undefined) interned.delete(text);
-});
 
-/** One object for all equal labels: 50,000 pods of a hundred Deployments keep a hundred. */
+/** One object for all equal labels. */
 export function internLabels(labels: Labels): Labels {
-  const text = textOf(labels);
-  const known = interned.get(text)?.deref();
-  if (known !== undefined) return known;
-  interned.set(text, new WeakRef(labels));
-  ended.register(labels, text);
-  return labels;
+  return interner.intern(textOf(labels), labels);
 }
 
 function textOf(labels: Labels): string {

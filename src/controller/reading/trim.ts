@@ -1,18 +1,20 @@
 /**
  * The part of an object that a cache keeps: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
  */
-import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../../api/kubernetes/core.ts';
+import type { Container, Namespace, NetworkAttachmentDefinition, Node, Pod, PodSpec, StatefulSet } from '../../api/kubernetes/core.ts';
 import type {
   MachineNetwork,
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
 } from '../../api/kubernetes/virtual-machine.ts';
-import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITIONS } from '../../api/well-known.ts';
+import { kilnAnnotation, POD_CONDITIONS } from '../../api/well-known.ts';
 import { API_VERSION } from '../../api/schema/kind.ts';
 import { relevantManagedFields } from '../../api/kubernetes/applied-fields.ts';
 import type { ObjectMeta } from '../../api/kubernetes/meta.ts';
 import type { Subnet } from '../../api/kinds/subnet.ts';
+import { Interner } from '../../world/interner.ts';
+import { internLabels } from '../../world/label-set.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 
 /** An object as the API server sends it. */
@@ -57,12 +59,10 @@ const OWN_KEYS = /(^|\.)ovn(\.[^.]+)?\.kubernetes\.io\/|^kiln\.io\/|^kubeovn\.io
 
 export function trimPod(object: Untrimmed): Pod {
   const { labels, ...rest } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
-  // A Vip selects by label among the pods that declare it.
-  const chosen = rest.annotations?.[annotationKey.allowedAddressPairs] !== undefined;
-  const migration = labels?.[MIGRATION_JOB_LABEL];
-  const kept = chosen ? labels : migration === undefined ? undefined : { [MIGRATION_JOB_LABEL]: migration };
-  const metadata = kept === undefined ? rest : { ...rest, labels: kept };
+  // Selectors of Vips and policies are matched with them.
+  const metadata = labels === undefined ? rest : { ...rest, labels: internLabels(labels) };
   const pod = object as Pod;
+  const containers = withNamedPorts(pod.spec);
   const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, reason, conditions } = pod.status ?? {};
   const own = conditions?.filter(({ type }) => POD_CONDITIONS.includes(type)) ?? [];
@@ -75,6 +75,7 @@ export function trimPod(object: Untrimmed): Pod {
       ...(hostNetwork === true ? { hostNetwork } : {}),
       ...(restartPolicy === undefined ? {} : { restartPolicy }),
       ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
+      ...(containers === undefined ? {} : { containers }),
     },
     status: {
       ...(phase === undefined ? {} : { phase }),
@@ -83,6 +84,23 @@ export function trimPod(object: Untrimmed): Pod {
     },
   };
 }
+
+/**
+ * Containers with named ports, and of these only the ports: Services and policies name them. An init container that keeps running counts as
+ * a container.
+ */
+function withNamedPorts({ containers = [], initContainers = [] }: PodSpec): readonly Container[] | undefined {
+  const running = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')];
+  const named = running.flatMap(({ name, ports = [] }): readonly Container[] => {
+    const kept = ports.flatMap(({ name: port = '', containerPort, protocol }) =>
+      port === '' ? [] : [{ name: port, containerPort, ...(protocol !== undefined && { protocol }) }],
+    );
+    return kept.length === 0 ? [] : [{ name, ports: kept }];
+  });
+  return named.length === 0 ? undefined : containerLists.intern(JSON.stringify(named), named);
+}
+
+const containerLists = new Interner<readonly Container[]>();
 
 export function trimNode(object: Untrimmed): Node {
   const node = object as Node;

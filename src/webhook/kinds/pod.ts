@@ -11,7 +11,7 @@ import type { PodInterface } from '../../compile/pod/interface/pod-interface.ts'
 import { interfacesOf, selectionsOf } from '../../compile/pod/interface/pod-interfaces.ts';
 import { namedSubnet } from '../../compile/pod/address/pod-subnet.ts';
 import { podViewOf } from '../../compile/pod/view/pod-view.ts';
-import { forbiddenPortValues } from '../../compile/pod/tenancy/port-tenancy.ts';
+import { excludedPortValues } from '../../compile/pod/tenancy/port-tenancy.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -69,18 +69,18 @@ export function validatePodCreate(pod: Pod, observed: Observed): AdmissionResult
 export function validatePodUpdate(before: Pod, after: Pod, { world, complete }: Observed): AdmissionResult {
   const unreadableAttachment = newFindings(findingsOf(after), findingsOf(before)).map(invalid);
   if (unreadableAttachment.length > 0 || !complete) return { denials: unreadableAttachment, warnings: [] };
-  return { denials: newFindings(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
+  return { denials: newFindings(exclusionDenials(world, after), exclusionDenials(world, before)), warnings: [] };
 }
 
 /** What the pod requests and its namespace or its port does not allow, both while it waits and while it runs. */
-function notAllowed(world: World, pod: Pod): readonly Denial[] {
+function exclusionDenials(world: World, pod: Pod): readonly Denial[] {
   const view = podViewOf(world, pod);
   if (view?.alive !== true || view.terminating) return [];
   return interfacesOf(world, view).interfaces.flatMap((nic): Denial[] => {
     const { requestState, bound } = bindingOf(world, nic);
     if (requestState.kind === 'waiting')
       return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
-    const values = bound === undefined ? [] : forbiddenPortValues(world, nic, bound.addresses.subnet);
+    const values = bound === undefined ? [] : excludedPortValues(world, nic, bound.addresses.subnet);
     return values.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
   });
 }

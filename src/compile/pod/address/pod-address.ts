@@ -19,7 +19,7 @@ import { podMessage } from './requested-values.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { chooseSubnet } from './pod-subnet.ts';
 import { addressesOfVip, allowedPairProblem, sharingGroupOf, vipNamed } from './pod-vip.ts';
-import { forbiddenPortValues } from '../tenancy/port-tenancy.ts';
+import { excludedPortValues } from '../tenancy/port-tenancy.ts';
 import { excludedFromAddress } from '../tenancy/tenancy.ts';
 
 export type RequestState =
@@ -42,7 +42,7 @@ export function portNameConflict(world: World, { pod, port }: PodInterface): Req
 export function requestStateOf(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
   const requestState = rawRequestState(world, nic, claimant, held);
   if (requestState.kind !== 'address-request' || held.bound) return requestState;
-  const exclusion = notAllowed(world, nic, requestState.request);
+  const exclusion = excludedRequest(world, nic, requestState.request);
   if (exclusion !== undefined) return exclusion;
   const { ip, primary } = held;
   const subject = `Pod ${nic.pod.key}`;
@@ -98,7 +98,7 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
  * The obstacle if an IPPool for other namespaces has a requested address, or tenancy forbids a property of the port: then nothing is
  * allocated.
  */
-function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
+function excludedRequest(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
   if (nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;
   const requested = vipNamed(world, nic) === undefined ? requestedAddresses(nic) : {};
@@ -111,8 +111,8 @@ function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest
     if (exclusion !== undefined) return { kind: 'waiting', ...exclusion, message: podMessage(nic, 'address', exclusion.message) };
   }
   const [first] = subnets;
-  const [forbidden] = first === undefined ? [] : forbiddenPortValues(world, nic, first);
-  return forbidden === undefined ? undefined : { kind: 'waiting', reason: forbidden.reason, message: forbidden.message };
+  const [excluded] = first === undefined ? [] : excludedPortValues(world, nic, first);
+  return excluded === undefined ? undefined : { kind: 'waiting', reason: excluded.reason, message: excluded.message };
 }
 
 /** Whether the pod requests addresses, a MAC or a Vip: no others will do. */

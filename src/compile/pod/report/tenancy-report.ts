@@ -6,7 +6,7 @@ import type { Reason } from '../../../api/reasons.ts';
 import type { World } from '../../../world/world.ts';
 import type { Binding } from '../address/pod-binding.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
-import { forbiddenPortValues } from '../tenancy/port-tenancy.ts';
+import { excludedPortValues } from '../tenancy/port-tenancy.ts';
 import type { Exclusion } from '../tenancy/tenancy.ts';
 import { excludedFromNetwork, excludedFromSubnet } from '../tenancy/tenancy.ts';
 import { commandText } from '../../../text/command-text.ts';
@@ -25,11 +25,11 @@ export function outsideTenancy(
       const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${exclusion.message}. It keeps its network as long as it runs, and the next pod is not admitted; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
       return { reason: exclusion.reason, message };
     }
-    const [forbidden] = forbiddenPortValues(world, nic, subnet);
-    if (forbidden !== undefined)
+    const [excluded] = excludedPortValues(world, nic, subnet);
+    if (excluded !== undefined)
       return {
-        reason: forbidden.reason,
-        message: `${forbidden.message}. What its port had before stays as long as the pod runs, the rest is not in effect, and the next pod does not get it`,
+        reason: excluded.reason,
+        message: `${excluded.message}. What its port had before stays as long as the pod runs, the rest is not in effect, and the next pod does not get it`,
       };
   }
   return undefined;

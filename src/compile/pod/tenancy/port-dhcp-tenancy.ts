@@ -13,7 +13,7 @@ export const DHCP_SUFFIX = { IPv4: 'dhcp-v4-options', IPv6: 'dhcp-v6-options' } 
 export const DHCP_FIELD = { IPv4: 'spec.dhcpV4Options', IPv6: 'spec.dhcpV6Options' } as const;
 
 /** Options that set the router, a server or the client's address. */
-const REFUSED_OPTIONS: Readonly<Record<DhcpProtocol, ReadonlySet<string>>> = {
+const EXCLUDED_OPTIONS: Readonly<Record<DhcpProtocol, ReadonlySet<string>>> = {
   IPv4: new Set([
     ...['router', 'classless_static_route', 'ms_classless_static_route', 'router_solicitation'],
     ...['server_id', 'server_mac', 'next_server', 'tftp_server', 'tftp_server_address', 'offerip'],
@@ -21,7 +21,7 @@ const REFUSED_OPTIONS: Readonly<Record<DhcpProtocol, ReadonlySet<string>>> = {
   IPv6: new Set(['server_id', 'ia_addr']),
 };
 
-/** The forbidden options of a pod, each with a problem. */
+/** The excluded options of a pod, each with a problem. */
 export function dhcpProblems(
   world: World,
   nic: PodInterface,
@@ -30,7 +30,7 @@ export function dhcpProblems(
 ): readonly { readonly item: string; readonly problem: string }[] {
   return itemsOf(dhcpText(nic, protocol)).flatMap((item) => {
     const name = nameOf(item);
-    if (!REFUSED_OPTIONS[protocol].has(name) || isRouterOf(world, subnet, protocol, item)) return [];
+    if (!EXCLUDED_OPTIONS[protocol].has(name) || isRouterOf(world, subnet, protocol, item)) return [];
     return [{ item, problem: `names option ${name}, and the Subnet says which router and which server its ports have` }];
   });
 }
@@ -60,11 +60,11 @@ function valueOf(item: string): string {
 export function ownDhcpText(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): string {
   const text = dhcpText(nic, protocol);
   if (text === '' || world.settings.tenancy === 'open') return text;
-  const forbidden = dhcpProblems(world, nic, subnet, protocol).map(({ item }) => item);
-  if (forbidden.length === 0) return text;
+  const excluded = dhcpProblems(world, nic, subnet, protocol).map(({ item }) => item);
+  if (excluded.length === 0) return text;
   const before = optionsBefore(world, nic, subnet, protocol);
   return itemsOf(text)
-    .filter((item) => !forbidden.includes(item) || before.get(nameOf(item)) === valueOf(item))
+    .filter((item) => !excluded.includes(item) || before.get(nameOf(item)) === valueOf(item))
     .join(',');
 }
 

@@ -18,7 +18,7 @@ import { vipProblem } from './port-vip-tenancy.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /** A part of an annotation that the port may not have. */
-export interface ForbiddenPortValue {
+export interface ExcludedPortValue {
   readonly reason: Extract<Reason, 'PortNotAllowed'>;
   /** Key of the annotation. */
   readonly key: string;
@@ -41,26 +41,26 @@ const allowancesOf: Query<Allowances> = defineQuery('subnet-port-allowances', (w
 });
 
 /** What an interface requests for its port in a Subnet and may not have. */
-export function forbiddenPortValues(world: World, nic: PodInterface, subnet: string): readonly ForbiddenPortValue[] {
+export function excludedPortValues(world: World, nic: PodInterface, subnet: string): readonly ExcludedPortValue[] {
   if (world.settings.tenancy === 'open' || !nic.isOvn) return [];
   const allowed = world.ask(allowancesOf, subnet);
-  const forbidden: ForbiddenPortValue[] = [];
-  const forbid = (suffix: PodAnnotationSuffix, value: string, problem: string, rule: string): void => {
+  const excluded: ExcludedPortValue[] = [];
+  const exclude = (suffix: PodAnnotationSuffix, value: string, problem: string, rule: string): void => {
     const key = podAnnotation(nic.provider, suffix);
     const message = `Pod ${nic.pod.key}: metadata.annotations[${key}] "${shown(value)}" ${problem}; ${rule}`;
-    forbidden.push({ reason: 'PortNotAllowed', key, message });
+    excluded.push({ reason: 'PortNotAllowed', key, message });
   };
   const unless = (annotation: string): string =>
     `take it out, or have an administrator annotate the Subnet with ${annotation}=true: ${commandText`kubectl annotate subnet ${subnet} ${annotation}=true`}`;
   if (annotationOf(nic, 'port_security') === 'false' && !allowed.securityOff)
-    forbid(
+    exclude(
       'port_security',
       'false',
       `is not allowed in Subnet ${subnet}: its pods send from addresses of their own alone`,
       unless(kilnAnnotation.allowPortSecurityOff),
     );
   if (annotationOf(nic, 'layer2_forward') === 'true' && !allowed.layer2Forward)
-    forbid(
+    exclude(
       'layer2_forward',
       'true',
       `is not allowed in Subnet ${subnet}: its ports take frames for addresses of their own alone`,
@@ -68,17 +68,17 @@ export function forbiddenPortValues(world: World, nic: PodInterface, subnet: str
     );
   for (const item of portVipsIn(annotationOf(nic, 'port_vips'))) {
     const why = vipProblem(world, nic, subnet, item);
-    if (why !== undefined) forbid('port_vips', item, why.problem, why.rule);
+    if (why !== undefined) exclude('port_vips', item, why.problem, why.rule);
   }
   for (const protocol of ['IPv4', 'IPv6'] as const)
     for (const { item, problem } of dhcpProblems(world, nic, subnet, protocol))
-      forbid(
+      exclude(
         DHCP_SUFFIX[protocol],
         item,
         problem,
         `leave it out; for all ports an administrator writes it into ${DHCP_FIELD[protocol]}: ${commandText`kubectl edit subnet ${subnet}`}`,
       );
-  return forbidden;
+  return excluded;
 }
 
 function shown(value: string): string {

@@ -19,7 +19,7 @@ import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf } from '../interface/pod-interface.ts';
 import { podOrMachineName } from '../view/pod-view.ts';
 import { isObservedAsPods } from '../interface/existing-port.ts';
-import { closedPoolOf } from './tenancy.ts';
+import { excludingPoolOf } from './tenancy.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /** The listed addresses from which the port may send. */
@@ -72,7 +72,7 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
 /** No object has it, and an administrator reserves it: for other namespaces or for none. */
 function reservedForOthers(world: World, { pod }: PodInterface, subnet: string, address: Address): VipProblem | undefined {
   const text = formatAddress(address);
-  const pool = closedPoolOf(world, pod.namespace, subnet, address);
+  const pool = excludingPoolOf(world, pod.namespace, subnet, address);
   if (pool !== undefined)
     return {
       problem: `is of IPPool ${pool}, whose spec.namespaces does not list Namespace ${pod.namespace}`,

@@ -29,7 +29,7 @@ export interface Exclusion {
   readonly message: string;
 }
 
-interface Admission {
+interface Admitted {
   /** Annotation `kiln.io/admit-namespaces`. */
   readonly named: readonly string[];
   readonly namespaces: readonly string[];
@@ -46,7 +46,7 @@ interface Admission {
 }
 
 /** Undefined if there is no such Subnet. */
-const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission', (world, name) => {
+const admittedBy: Query<Admitted | undefined> = defineQuery('subnet-admission', (world, name) => {
   const intent = world.ask(subnetIntent, name);
   const basics = world.ask(subnetBasics, name);
   if (intent === undefined || basics === undefined) return undefined;
@@ -67,9 +67,9 @@ const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission'
 /** Why the pods of a namespace may not be in a Subnet; undefined if they may, or there is no such Subnet. */
 export function excludedFromSubnet(world: World, namespace: string, subnet: string): Exclusion | undefined {
   if (world.settings.tenancy === 'open') return undefined;
-  const admission = world.ask(admissionOf, subnet);
-  if (admission === undefined) return undefined;
-  const why = obstacleOf(admission, namespace, world.ask(namespaceFacts, namespace)?.labels ?? {});
+  const admitted = world.ask(admittedBy, subnet);
+  if (admitted === undefined) return undefined;
+  const why = obstacleOf(admitted, namespace, world.ask(namespaceFacts, namespace)?.labels ?? {});
   if (why === undefined) return undefined;
   const { problem, object, field } = why;
   return exclusion(
@@ -85,8 +85,8 @@ interface Obstacle {
 }
 
 /** The message does not name other tenants. */
-function obstacleOf(admission: Admission, namespace: string, labels: Labels): Obstacle | undefined {
-  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, isExternal, networkOf } = admission;
+function obstacleOf(admitted: Admitted, namespace: string, labels: Labels): Obstacle | undefined {
+  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, isExternal, networkOf } = admitted;
   if (named.includes(namespace)) return undefined;
   const ofVpc = vpcNamespaces.includes(namespace);
   if (vpcNamespaces.length > 0 && !ofVpc)
@@ -131,7 +131,7 @@ export function excludedFromNetwork(world: World, { pod, provider, selection }: 
 
 /** Why a pod may not use addresses of an IPPool, with either tenancy: its list of namespaces would have no effect otherwise. */
 export function excludedFromPool(world: World, namespace: string, pool: string): Exclusion | undefined {
-  if (!isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
+  if (!excludes(world.ask(poolNamespaces, pool), namespace)) return undefined;
   return exclusion(
     `IPPool ${pool} does not admit Namespace ${namespace}: its spec.namespaces does not list it; name another IPPool, or have an administrator add the namespace there: ${commandText`kubectl edit ippool ${pool}`}`,
   );
@@ -141,7 +141,7 @@ export function excludedFromPool(world: World, namespace: string, pool: string):
 export function excludedFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Exclusion | undefined {
   for (const text of texts) {
     const address = parseAddress(text);
-    const pool = address === undefined ? undefined : closedPoolOf(world, namespace, subnet, address);
+    const pool = address === undefined ? undefined : excludingPoolOf(world, namespace, subnet, address);
     if (pool !== undefined)
       return exclusion(
         `address ${text} is of IPPool ${pool}, whose spec.namespaces does not list Namespace ${namespace}; request another address, or have an administrator add the namespace there: ${commandText`kubectl edit ippool ${pool}`}`,
@@ -151,10 +151,10 @@ export function excludedFromAddress(world: World, namespace: string, subnet: str
 }
 
 /** The first IPPool, by name, that has the address and is for other namespaces. */
-export function closedPoolOf(world: World, namespace: string, subnet: string, { family, value }: Address): string | undefined {
+export function excludingPoolOf(world: World, namespace: string, subnet: string, { family, value }: Address): string | undefined {
   return [...world.ipPools.bucket('subnet', subnet)]
     .toSorted()
-    .find((pool) => isClosed(world.ask(poolNamespaces, pool), namespace) && world.ask(ipPoolAddresses, pool)[family].contains(value));
+    .find((pool) => excludes(world.ask(poolNamespaces, pool), namespace) && world.ask(ipPoolAddresses, pool)[family].contains(value));
 }
 
 const poolNamespaces: Query<readonly string[]> = defineQuery(
@@ -162,7 +162,7 @@ const poolNamespaces: Query<readonly string[]> = defineQuery(
   (world, name) => world.ipPools.get(name)?.spec.namespaces ?? [],
 );
 
-function isClosed(namespaces: readonly string[], namespace: string): boolean {
+function excludes(namespaces: readonly string[], namespace: string): boolean {
   return namespaces.length > 0 && !namespaces.includes(namespace);
 }
 

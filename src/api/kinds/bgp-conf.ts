@@ -6,7 +6,7 @@ import { boolean, integer, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { strings } from '../schema/shapes.ts';
 
-const spec = object('How to speak BGP', {
+const spec = object('Desired state of the configuration', {
   connectTime: string('Time between attempts to connect, as a duration'),
   ebgpMultiHop: boolean('Whether neighbours may be more than one hop away'),
   gracefulRestart: boolean('Keep routes while a speaker restarts'),
@@ -24,7 +24,7 @@ export const bgpConfKind = defineKind({
   plural: 'bgp-confs',
   singular: 'bgp-conf',
   scope: 'Cluster',
-  description: 'How egress gateways speak BGP',
+  description: 'BGP settings of egress gateways',
   spec,
 });
 

@@ -109,8 +109,8 @@ const objectSchema = (kind: Kind<unknown, unknown>): SchemaNode => ({
   description: kind.description,
   ...(kind.specRequired === true && { required: ['spec'] }),
   properties: {
-    apiVersion: { type: 'string', description: 'Version of the schema of this object' },
-    kind: { type: 'string', description: 'What this object is' },
+    apiVersion: { type: 'string', description: 'API group and version of the object' },
+    kind: { type: 'string', description: 'Kind of the object' },
     metadata: { type: 'object' },
     spec: kind.spec.node,
     ...(kind.status && { status: kind.status.node }),

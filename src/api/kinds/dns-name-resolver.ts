@@ -10,7 +10,7 @@ const FQDN = String.raw`^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.){2,}$`;
 const REASON = '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$';
 const QUALIFIED_NAME = String.raw`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`;
 
-const spec = object('Which name to resolve', {
+const spec = object('Desired state of the resolver', {
   name: required(
     string('The name, fully qualified with its final dot; its first label may be *', {
       maxLength: 254,
@@ -22,17 +22,17 @@ const spec = object('Which name to resolve', {
 
 const condition = object('', {
   lastTransitionTime: required(time('When the status last changed')),
-  message: required(string('A sentence for people', { maxLength: 32_768 })),
+  message: required(string('Message for users', { maxLength: 32_768 })),
   observedGeneration: integer('Generation of the object when the condition was set', { format: 'int64', minimum: 0 }),
-  reason: required(string('One word in CamelCase that says why', { minLength: 1, maxLength: 1024, pattern: REASON })),
-  status: required(string('Whether it holds', { enum: ['True', 'False', 'Unknown'] })),
-  type: required(string('What the condition is about', { maxLength: 316, pattern: QUALIFIED_NAME })),
+  reason: required(string('Reason of the status, one word in CamelCase', { minLength: 1, maxLength: 1024, pattern: REASON })),
+  status: required(string('Status of the condition: True, False or Unknown', { enum: ['True', 'False', 'Unknown'] })),
+  type: required(string('Type of the condition', { maxLength: 316, pattern: QUALIFIED_NAME })),
 });
 
 const resolvedAddress = object('', {
   ip: required(string('The address')),
-  lastLookupTime: required(time('When it was last looked up')),
-  ttlSeconds: required(integer('How long it is good for', { format: 'int32' })),
+  lastLookupTime: required(time('Time of the last lookup')),
+  ttlSeconds: required(integer('Time to live of the answer, in seconds', { format: 'int32' })),
 });
 
 const resolvedName = object('', {
@@ -42,7 +42,7 @@ const resolvedName = object('', {
   resolvedAddresses: required(list('Its addresses', resolvedAddress, { listType: 'map', keys: ['ip'] })),
 });
 
-const status = object('What was found', {
+const status = object('Observed state of the resolver', {
   resolvedNames: list('Names and their addresses', resolvedName, { listType: 'map', keys: ['dnsName'] }),
 });
 

@@ -6,7 +6,7 @@ import { integer, object } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { strings } from '../schema/shapes.ts';
 
-const spec = object('Which EVPN instance', {
+const spec = object('Desired state of the instance', {
   routeTargets: strings('Route targets to import and export'),
   vni: integer('VXLAN network identifier', { format: 'int32' }),
 });

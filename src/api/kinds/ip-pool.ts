@@ -6,14 +6,14 @@ import { boolean, count, object, required, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions, strings } from '../schema/shapes.ts';
 
-const spec = object('What the pool should be', {
+const spec = object('Desired state of the pool', {
   enableAddressSet: boolean('Keep an OVN address set of the same addresses', { default: false }),
   ips: required(strings('Addresses, ranges as a..b, or networks')),
   namespaces: strings('Namespaces whose pods use the pool'),
   subnet: required(string('Subnet that the addresses are from')),
 });
 
-const status = object('What the pool is', {
+const status = object('Observed state of the pool', {
   conditions,
   v4AvailableIPRange: string('Free IPv4 addresses'),
   v4AvailableIPs: count('Number of free IPv4 addresses'),

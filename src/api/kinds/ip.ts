@@ -7,10 +7,10 @@ import type { TypeOf } from '../schema/schema.ts';
 import { strings } from '../schema/shapes.ts';
 
 const spec = object('The addresses of an interface', {
-  attachIps: strings('Not used any more'),
-  attachMacs: strings('Not used any more'),
+  attachIps: strings('No longer used'),
+  attachMacs: strings('No longer used'),
   attachSubnets: strings('Further Subnets that count it'),
-  containerID: string('Not used any more'),
+  containerID: string('No longer used'),
   ipAddress: string('Its address, or one for each family with a comma'),
   macAddress: string('Its MAC'),
   namespace: string('Namespace of the pod'),

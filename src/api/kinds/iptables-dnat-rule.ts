@@ -6,7 +6,7 @@ import { object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { iptablesRuleStatus } from '../schema/shapes.ts';
 
-const spec = object('What to translate', {
+const spec = object('Desired state of the rule', {
   eip: string('IptablesEIP'),
   externalPort: string('Port outside'),
   internalIp: string('Internal address'),
@@ -18,7 +18,7 @@ const spec = object('What to translate', {
   }),
 });
 
-const status = object('What is translated', {
+const status = object('Observed state of the rule', {
   ...iptablesRuleStatus,
   externalPort: string('Port outside in use'),
   internalIp: string('Internal address in use'),

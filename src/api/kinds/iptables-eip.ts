@@ -6,7 +6,7 @@ import { boolean, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions } from '../schema/shapes.ts';
 
-const spec = object('What the address should be', {
+const spec = object('Desired state of the address', {
   externalSubnet: string('Subnet that it is from'),
   macAddress: string('Its MAC'),
   namespace: string('Namespace of the gateway workload'),
@@ -16,12 +16,12 @@ const spec = object('What the address should be', {
   v6ip: string('Requested IPv6 address'),
 });
 
-const status = object('What the address is', {
+const status = object('Observed state of the address', {
   conditions,
   ip: string('Address in use'),
   nat: string('Kinds of rules that use it, with commas'),
   qosPolicy: string('QoSPolicy in effect'),
-  ready: boolean('Whether the gateway has it'),
+  ready: boolean('Whether the address is configured on the gateway'),
   redo: string('When it was last applied'),
 });
 

@@ -6,12 +6,12 @@ import { object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { iptablesRuleStatus } from '../schema/shapes.ts';
 
-const spec = object('What to translate', {
+const spec = object('Desired state of the rule', {
   eip: string('IptablesEIP'),
   internalCIDR: string('Internal network'),
 });
 
-const status = object('What is translated', {
+const status = object('Observed state of the rule', {
   ...iptablesRuleStatus,
   internalCIDR: string('Internal network in use'),
 });

@@ -6,7 +6,7 @@ import { boolean, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions } from '../schema/shapes.ts';
 
-const spec = object('What to translate', {
+const spec = object('Desired state of the rule', {
   externalPort: string('Port outside'),
   internalPort: string('Port inside'),
   ipName: string('IP or Vip that has the internal address'),
@@ -18,7 +18,7 @@ const spec = object('What to translate', {
   vpc: string('Vpc of an internal address that is set without ipName'),
 });
 
-const status = object('What is translated', {
+const status = object('Observed state of the rule', {
   conditions,
   externalPort: string('Port outside in use'),
   internalPort: string('Port inside in use'),

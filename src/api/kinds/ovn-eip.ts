@@ -6,7 +6,7 @@ import { boolean, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions } from '../schema/shapes.ts';
 
-const spec = object('What the address should be', {
+const spec = object('Desired state of the address', {
   externalSubnet: string('Subnet that it is from; empty for the default external one'),
   macAddress: string('Its MAC; empty for any'),
   type: string('nat, lrp (a router port) or lsp (a gateway node); empty means nat'),
@@ -14,12 +14,12 @@ const spec = object('What the address should be', {
   v6Ip: string('Requested IPv6 address; empty for any'),
 });
 
-const status = object('What the address is', {
+const status = object('Observed state of the address', {
   conditions,
   macAddress: string('MAC in use'),
   nat: string('Kinds of rules that use it, with commas'),
   ready: boolean('Whether it can be used'),
-  type: string('Use in effect'),
+  type: string('Type in effect'),
   v4Ip: string('IPv4 address in use'),
   v6Ip: string('IPv6 address in use'),
 });

@@ -6,7 +6,7 @@ import { boolean, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions } from '../schema/shapes.ts';
 
-const spec = object('What to translate', {
+const spec = object('Desired state of the rule', {
   ipName: string('IP or Vip that has the internal address'),
   ipType: string('vip when ipName is a Vip; else it is an IP'),
   ovnEip: string('OvnEip'),
@@ -16,7 +16,7 @@ const spec = object('What to translate', {
   vpc: string('Vpc of an internal address that is set without ipName'),
 });
 
-const status = object('What is translated', {
+const status = object('Observed state of the rule', {
   conditions,
   macAddress: string('MAC of the internal port'),
   ready: boolean('Whether it is in effect'),

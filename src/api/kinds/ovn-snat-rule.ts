@@ -6,16 +6,16 @@ import { boolean, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions } from '../schema/shapes.ts';
 
-const spec = object('What to translate', {
+const spec = object('Desired state of the rule', {
   ipName: string('IP whose address to translate'),
   ovnEip: string('OvnEip'),
-  v4IpCidr: string('IPv4 address or network to translate; goes before vpcSubnet and ipName'),
+  v4IpCidr: string('IPv4 address or network to translate; takes precedence over vpcSubnet and ipName'),
   v6IpCidr: string('IPv6 address or network to translate'),
   vpc: string('Vpc of v4IpCidr or v6IpCidr, where vpcSubnet is empty'),
   vpcSubnet: string('Subnet whose network to translate'),
 });
 
-const status = object('What is translated', {
+const status = object('Observed state of the rule', {
   conditions,
   ready: boolean('Whether it is in effect'),
   v4Eip: string('External IPv4 address'),

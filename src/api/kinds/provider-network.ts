@@ -9,7 +9,7 @@ import { labelSelector, nodeConditions, strings } from '../schema/shapes.ts';
 /** The interface names that Linux accepts. */
 const interfaceName = { maxLength: 15, pattern: String.raw`^[^/\s]+$` } as const;
 
-const spec = object('Which network, by which interfaces', {
+const spec = object('Desired state of the network', {
   autoCreateVlanSubinterfaces: boolean('Make VLAN interfaces that are missing'),
   customInterfaces: list(
     'Interfaces of nodes that differ',
@@ -26,7 +26,7 @@ const spec = object('Which network, by which interfaces', {
   vlanInterfaces: strings('VLAN interfaces of the host'),
 });
 
-const status = object('Where the network is ready', {
+const status = object('Observed state of the network', {
   conditions: nodeConditions,
   notReadyNodes: strings('Nodes where it is not ready'),
   ready: boolean('Whether all nodes are ready'),

@@ -13,7 +13,7 @@ const bandwidthLimitRule = object('', {
   matchType: string('ip, or empty for all traffic'),
   matchValue: string('Direction and network, such as dst 192.0.2.0/24'),
   name: required(string('Name of the rule')),
-  priority: integer('Lower goes first'),
+  priority: integer('A lower value has precedence'),
   rateMax: string('Rate in megabits a second'),
 });
 
@@ -23,8 +23,8 @@ const fields = {
   shared: boolean('Whether several may use it'),
 } as const;
 
-const spec = object('What to limit', fields);
-const status = object('What is limited', { ...fields, conditions });
+const spec = object('Desired state of the policy', fields);
+const status = object('Observed state of the policy', { ...fields, conditions });
 
 export const qosPolicyKind = defineKind({
   kind: 'QoSPolicy',

@@ -6,7 +6,7 @@ import { list, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions, lbRulePort, strings } from '../schema/shapes.ts';
 
-const spec = object('What to balance', {
+const spec = object('Desired state of the rule', {
   endpoints: strings('Addresses behind it, instead of selector'),
   namespace: string('Namespace of the pods behind it'),
   ovnEip: string('OvnEip that it answers on'),
@@ -16,7 +16,7 @@ const spec = object('What to balance', {
   vpc: string('Vpc of the pods behind it'),
 });
 
-const status = object('What is balanced', {
+const status = object('Observed state of the rule', {
   conditions,
   ports: string('Ports in use, such as 80/TCP'),
   service: string('Service made for it'),

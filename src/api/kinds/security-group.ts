@@ -11,7 +11,7 @@ const rule = object('', {
   policy: string('allow, drop, or pass on to what comes after the group'),
   portRangeMax: integer('Last destination port'),
   portRangeMin: integer('First destination port'),
-  priority: integer('1 to 16384; lower goes first'),
+  priority: integer('1 to 16384; a lower value has precedence'),
   protocol: string('all, icmp, tcp or udp'),
   remoteAddress: string('Address or network on the other side'),
   remoteSecurityGroup: string('SecurityGroup on the other side'),
@@ -20,14 +20,14 @@ const rule = object('', {
   sourcePortRangeMin: integer('First source port'),
 });
 
-const spec = object('What may pass', {
+const spec = object('Desired state of the group', {
   allowSameGroupTraffic: boolean('Let members talk to each other'),
-  egressRules: list('What members may reach', rule),
-  ingressRules: list('What may reach members', rule),
-  tier: integer('0 or 1; 0 goes first'),
+  egressRules: list('Rules for egress traffic of members', rule),
+  ingressRules: list('Rules for ingress traffic of members', rule),
+  tier: integer('0 or 1; 0 has precedence'),
 });
 
-const status = object('What is in effect', {
+const status = object('Observed state of the group', {
   allowSameGroupTraffic: boolean('Whether members may talk to each other'),
   egressLastSyncSuccess: boolean('Whether the egress rules are in effect'),
   egressMd5: string('Hash of the egress rules in effect'),
@@ -42,7 +42,7 @@ export const securityGroupKind = defineKind({
   singular: 'security-group',
   shortNames: ['sg'],
   scope: 'Cluster',
-  description: 'What may reach the ports that name it, and what they may reach',
+  description: 'Rules for the ingress and egress traffic of the ports that name it',
   subresources: { status: {} },
   spec,
   status,

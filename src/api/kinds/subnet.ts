@@ -10,7 +10,7 @@ const acl = object('', {
   action: string('allow, allow-related, allow-stateless, drop or reject'),
   direction: string('from-lport or to-lport'),
   match: string('Match expression of OVN'),
-  priority: integer('Higher goes first'),
+  priority: integer('A higher value has precedence'),
 });
 
 const natRuleFields = {
@@ -23,7 +23,7 @@ const natRuleFields = {
 
 const natOutgoingPolicyRule = object('', natRuleFields);
 
-const spec = object('What the Subnet should be', {
+const spec = object('Desired state of the Subnet', {
   acls: list('Access rules of the switch', acl),
   allowEWTraffic: boolean('With acls: let members of the Subnet talk to each other'),
   allowSubnets: strings('Networks that may reach a private Subnet'),
@@ -69,7 +69,7 @@ const spec = object('What the Subnet should be', {
   vpc: string('Vpc that it belongs to'),
 });
 
-const status = object('What the Subnet is', {
+const status = object('Observed state of the Subnet', {
   activateGateway: string('Node that is the gateway now'),
   conditions,
   dhcpV4OptionsUUID: string('Row of its DHCP options'),

@@ -6,8 +6,8 @@ import { object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions, strings } from '../schema/shapes.ts';
 
-const spec = object('What the address should be', {
-  attachSubnets: strings('Not used any more'),
+const spec = object('Desired state of the address', {
+  attachSubnets: strings('No longer used'),
   macAddress: string('Its MAC; empty for any'),
   namespace: string('Namespace of the pods that may take it'),
   selector: strings('Labels of these pods as key:value'),
@@ -17,7 +17,7 @@ const spec = object('What the address should be', {
   v6ip: string('Requested IPv6 address; empty for any'),
 });
 
-const status = object('What the address is', {
+const status = object('Observed state of the address', {
   conditions,
   mac: string('MAC in use'),
   selector: strings('Labels in effect'),

@@ -6,14 +6,14 @@ import { boolean, integer, object, required, string } from '../schema/schema.ts'
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions, strings } from '../schema/shapes.ts';
 
-const spec = object('Which VLAN', {
+const spec = object('Desired state of the Vlan', {
   id: integer('Tag; 0 is untagged', { minimum: 0, maximum: 4095 }),
   provider: required(string('ProviderNetwork')),
   providerInterfaceName: string('Old name of provider'),
   vlanId: integer('Old name of id', { minimum: 0, maximum: 4095 }),
 });
 
-const status = object('What uses it', {
+const status = object('Observed state of the Vlan', {
   conditions,
   conflict: boolean('Whether another Vlan has the same tag in the same network'),
   subnets: strings('Subnets in it'),

@@ -6,14 +6,14 @@ import { boolean, integer, object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { conditions } from '../schema/shapes.ts';
 
-const spec = object('What the server should be', {
+const spec = object('Desired state of the server', {
   corefile: string('ConfigMap with its configuration', { default: 'vpc-dns-corefile' }),
   replicas: integer('Number of pods', { format: 'int32' }),
   subnet: string('Subnet of its pods'),
   vpc: string('Vpc that it serves'),
 });
 
-const status = object('What the server is', {
+const status = object('Observed state of the server', {
   active: boolean('Whether it is the one that serves the Vpc'),
   conditions,
 });

@@ -55,7 +55,7 @@ const selector = object('', {
   podSelector: labelSelector('The pods', selectsSomething('pod')),
 });
 
-const observability = object('What can be seen of it', {
+const observability = object('Metrics of the gateway', {
   conntrack: object('Connections', {
     log: conntrackLog,
     metrics: object('Metrics of connections', { enabled: boolean('Whether to serve them') }),
@@ -69,9 +69,9 @@ const observability = object('What can be seen of it', {
 });
 
 const spec = object(
-  'What the gateway should be',
+  'Desired state of the gateway',
   {
-    bandwidth: object('Limits of each pod', { egress: bandwidth('What leaves'), ingress: bandwidth('What comes in') }),
+    bandwidth: object('Limits of each pod', { egress: bandwidth('Egress traffic'), ingress: bandwidth('Ingress traffic') }),
     bfd: bfdSettings(3_600_000),
     bgpConf: string('BgpConf to announce by'),
     evpnConf: string('EvpnConf to announce into'),
@@ -89,7 +89,7 @@ const spec = object(
       default: 'Required',
     }),
     policies: list('Traffic by network', policy),
-    prefix: string('What the name of its workload begins with', {
+    prefix: string('Prefix of the name of its workload', {
       pattern: String.raw`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-\.]?$`,
       rules: [{ rule: 'self == oldSelf', message: 'prefix cannot change: the workload is found by it' }],
     }),
@@ -117,13 +117,13 @@ const spec = object(
   },
 );
 
-const status = object('What the gateway is', {
+const status = object('Observed state of the gateway', {
   conditions: required(conditions),
   externalIPs: strings('External addresses in use'),
   internalIPs: strings('Internal addresses in use'),
   labelSelector: string('Labels of its pods, for autoscalers'),
-  phase: required(string('How far it is', { enum: ['Pending', 'Processing', 'Completed'], default: 'Pending' })),
-  ready: boolean('Whether it works', { default: false }),
+  phase: required(string('Phase: Pending, Processing or Completed', { enum: ['Pending', 'Processing', 'Completed'], default: 'Pending' })),
+  ready: boolean('Whether it is ready', { default: false }),
   replicas: integer('Number of pods', { format: 'int32', minimum: 0, maximum: 10 }),
   workload,
 });

@@ -19,7 +19,7 @@ const bgpSpeaker = object('Announce external addresses with BGP', {
   routerId: string('Router id'),
 });
 
-const spec = object('What the gateway should be', {
+const spec = object('Desired state of the gateway', {
   affinity,
   annotations: map('Annotations of its pods', string()),
   bfd: bfdSettings(255),
@@ -32,21 +32,21 @@ const spec = object('What the gateway should be', {
   noDefaultEIP: boolean('Start without an external address'),
   qosPolicy: string('QoSPolicy that limits it'),
   replicas: integer('Number of pods; more than one makes it highly available', { format: 'int32', minimum: 1, default: 1 }),
-  routes: list('Further routes of its pods', object('', { cidr: string('Network'), nextHopIP: string('Where to send to') })),
+  routes: list('Further routes of its pods', object('', { cidr: string('Network'), nextHopIP: string('Address of the next hop') })),
   selector: strings('Labels of its nodes as key:value'),
   subnet: string('Subnet of its pods inside the Vpc'),
   tolerations,
   vpc: string('Vpc that it serves'),
 });
 
-const status = object('What the gateway is', {
+const status = object('Observed state of the gateway', {
   affinity,
   externalSubnets: strings('External Subnets in use'),
   internalCIDRs: strings('Networks served'),
   internalSubnets: strings('Subnets served'),
   lanIp: string('Addresses inside the Vpc'),
   qosPolicy: string('QoSPolicy in effect'),
-  ready: boolean('Whether it works'),
+  ready: boolean('Whether it is ready'),
   replicas: integer('Number of pods', { format: 'int32' }),
   selector: strings('Labels of its nodes in effect'),
   tolerations,

@@ -10,7 +10,7 @@ const staticRoute = object('', {
   bfdId: string('UUID of the BFD session that keeps the route alive'),
   cidr: string('Network or address that the route is for'),
   ecmpMode: string('ecmp_symmetric_reply, or empty'),
-  nextHopIP: string('One address to send to'),
+  nextHopIP: string('Address of the next hop'),
   policy: string('policySrc or policyDst: which side of a packet is compared; empty means policyDst'),
   routeTable: string('Routing table; empty is the main one'),
 });
@@ -18,8 +18,8 @@ const staticRoute = object('', {
 const policyRoute = object('', {
   action: string('allow, drop or reroute'),
   match: string('Match expression of OVN'),
-  nextHopIP: string('Where reroute sends to; several with commas'),
-  priority: integer('Higher goes first'),
+  nextHopIP: string('Next hops of action reroute, with commas'),
+  priority: integer('A higher value has precedence'),
 });
 
 const vpcPeering = object('', {
@@ -27,9 +27,9 @@ const vpcPeering = object('', {
   remoteVpc: string('Vpc on the other side'),
 });
 
-const spec = object('What the Vpc should be', {
+const spec = object('Desired state of the Vpc', {
   bfdPort: object('Router port that answers BFD', {
-    enabled: boolean('Whether there is one', { default: false }),
+    enabled: boolean('Whether the port exists', { default: false }),
     ip: string('Its address, or one for each family with a comma'),
     nodeSelector: labelSelector('Nodes that may host it'),
   }),
@@ -43,7 +43,7 @@ const spec = object('What the Vpc should be', {
   vpcPeerings: list('Direct links to other Vpcs', vpcPeering),
 });
 
-const status = object('What the Vpc is', {
+const status = object('Observed state of the Vpc', {
   bfdPort: object('BFD port in use', {
     ip: string('Its address'),
     name: string('Its router port'),

@@ -50,11 +50,11 @@ const filters = (description: string) =>
 export const conntrackLog = object('A line for each connection', {
   enabled: boolean('Whether to log'),
   events: oneOf('When to log', ['start', 'end']),
-  filters: object('Which connections', {
-    exclude: filters('Not these; goes before include'),
-    include: filters('Only these; empty for all'),
+  filters: object('Filters of the connections', {
+    exclude: filters('Connections that are not logged; takes precedence over include'),
+    include: filters('Connections that are logged; empty for all'),
   }),
-  rateLimit: object('How many lines', {
+  rateLimit: object('Rate limit of the log', {
     burst: integer('Lines at once', { format: 'int32', minimum: 1, maximum: 1_000_000 }),
     recordsPerSecond: integer('Lines a second', { format: 'int32', minimum: 1, maximum: 100_000 }),
   }),

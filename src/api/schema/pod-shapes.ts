@@ -17,8 +17,8 @@ export const resources = (description: string) =>
       }),
       { listType: 'map', keys: ['name'] },
     ),
-    limits: quantities('At most this much'),
-    requests: quantities('At least this much'),
+    limits: quantities('Limits'),
+    requests: quantities('Requests'),
   });
 
 export const tolerations = list(
@@ -45,45 +45,45 @@ const nodeSelectorTerm = (description: string) =>
     { atomic: true },
   );
 
-const weight = required(integer('1 to 100; more counts more', { format: 'int32' }));
+const weight = required(integer('Weight, from 1 to 100', { format: 'int32' }));
 
 const podAffinityTerm = (description: string) =>
   object(description, {
-    labelSelector: labelSelector('Pods to be near to, or far from'),
-    matchLabelKeys: atomicStrings('Labels of the new pod that they must share'),
-    mismatchLabelKeys: atomicStrings('Labels of the new pod that they must not share'),
+    labelSelector: labelSelector('Pods of the rule'),
+    matchLabelKeys: atomicStrings('Labels whose values the pods of the rule and the new pod must share'),
+    mismatchLabelKeys: atomicStrings('Labels whose values the pods of the rule and the new pod must not share'),
     namespaceSelector: labelSelector('Namespaces of these pods by label'),
     namespaces: atomicStrings('Namespaces of these pods'),
-    topologyKey: required(string('Label of nodes that says what is near')),
+    topologyKey: required(string('Label of nodes; nodes with the same value are one topology domain')),
   });
 
 const podAffinity = (description: string) =>
   object(description, {
     preferredDuringSchedulingIgnoredDuringExecution: list(
-      'Requests',
-      object('', { podAffinityTerm: required(podAffinityTerm('What is requested for')), weight }),
+      'Preferences',
+      object('', { podAffinityTerm: required(podAffinityTerm('Term of the preference')), weight }),
       { listType: 'atomic' },
     ),
     requiredDuringSchedulingIgnoredDuringExecution: list('Requirements', podAffinityTerm(''), { listType: 'atomic' }),
   });
 
-export const affinity = object('Where the pods may run', {
-  nodeAffinity: object('By nodes', {
+export const affinity = object('Scheduling rules of the pods', {
+  nodeAffinity: object('Rules for labels of nodes', {
     preferredDuringSchedulingIgnoredDuringExecution: list(
-      'Requests',
-      object('', { preference: required(nodeSelectorTerm('What is requested for')), weight }),
+      'Preferences',
+      object('', { preference: required(nodeSelectorTerm('Term of the preference')), weight }),
       { listType: 'atomic' },
     ),
     requiredDuringSchedulingIgnoredDuringExecution: object(
       'Requirements',
       {
-        nodeSelectorTerms: required(list('Alternatives, of which one must hold', nodeSelectorTerm(''), { listType: 'atomic' })),
+        nodeSelectorTerms: required(list('Terms, of which one must match', nodeSelectorTerm(''), { listType: 'atomic' })),
       },
       { atomic: true },
     ),
   }),
-  podAffinity: podAffinity('Near other pods'),
-  podAntiAffinity: podAffinity('Far from other pods'),
+  podAffinity: podAffinity('Rules to run in the same topology domain as other pods'),
+  podAntiAffinity: podAffinity('Rules to run in another topology domain than other pods'),
 });
 
 /** Node selection for the pods, as in VpcEgressGateway: lists that merge, and labels. */
@@ -93,6 +93,6 @@ export const nodeTerms = (description: string) =>
     object('', {
       matchExpressions: list('Requirements on labels', selectorRequirement('')),
       matchFields: list('Requirements on fields', selectorRequirement('')),
-      matchLabels: map('Labels that must all be equal', string()),
+      matchLabels: map('Labels with exactly the required values', string()),
     }),
   );

@@ -7,23 +7,20 @@ import type { CelRule, Schema } from './schema.ts';
 const conditionFields = {
   lastTransitionTime: time('When the status last changed'),
   lastUpdateTime: time('When any part of the condition last changed'),
-  message: string('A sentence for people'),
+  message: string('Message for users'),
   observedGeneration: integer('Generation of the object when the condition was set', { format: 'int64' }),
-  reason: string('One word in CamelCase that says why'),
+  reason: string('Reason of the status, one word in CamelCase'),
   status: string('True, False or Unknown'),
-  type: string('What the condition is about'),
+  type: string('Type of the condition'),
 };
 
 /** Conditions of a kind. The server accepts any string as status and type; readers get the narrow type that Kiln writes. */
-export const conditions: Schema<readonly Condition[]> = list(
-  'What is known of the object now',
-  object('', conditionFields) as Schema<Condition>,
-);
+export const conditions: Schema<readonly Condition[]> = list('Conditions of the object', object('', conditionFields) as Schema<Condition>);
 
 /** Conditions of a ProviderNetwork, each for one node. */
 export const nodeConditions: Schema<readonly (Condition & { readonly node: string })[]> = list(
-  'What is known of each node',
-  object('', { ...conditionFields, node: string('Node that the condition is about') }) as Schema<Condition & { readonly node: string }>,
+  'Conditions of each node',
+  object('', { ...conditionFields, node: string('Node of the condition') }) as Schema<Condition & { readonly node: string }>,
 );
 
 export const strings = (description: string): Schema<readonly string[]> => list(description, string());
@@ -41,8 +38,8 @@ export const selectorRequirement = (description: string) =>
   });
 
 const labelSelectorFields = {
-  matchExpressions: list('Requirements that must all hold', selectorRequirement(''), { listType: 'atomic' }),
-  matchLabels: map('Labels that must all be equal', string()),
+  matchExpressions: list('Requirements, which must all match', selectorRequirement(''), { listType: 'atomic' }),
+  matchLabels: map('Labels with exactly the required values', string()),
 };
 
 /** A label selector; an empty one selects everything. */
@@ -60,7 +57,7 @@ export const workload = object('Workload that does the work', {
 /** BFD settings of a gateway. */
 export const bfdSettings = (multiplierMaximum: number) =>
   object('Whether and how BFD watches the gateway', {
-    enabled: boolean('Whether it does', { default: false }),
+    enabled: boolean('Whether BFD is enabled', { default: false }),
     minRX: integer('Shortest interval of reception in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
     minTX: integer('Shortest interval of sending in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
     multiplier: integer('Missed packets until the peer counts as down', {

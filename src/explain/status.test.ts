@@ -100,7 +100,7 @@ test('what is not implemented is a note: fields and annotations by object, whole
         'not implemented',
         'Pod',
         'shop/web',
-        'Pod shop/web: annotation ovn.kubernetes.io/snat is not implemented by this version of Kiln: no address is translated, its traffic goes as without the annotation',
+        'Pod shop/web: annotation ovn.kubernetes.io/snat is not implemented by this version of Kiln: no NAT rule is created for the pod',
         'kiln explain pod web -n shop',
       ],
       [

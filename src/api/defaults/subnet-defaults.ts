@@ -119,7 +119,7 @@ const excludedIps = (specified: readonly string[], gateways: Dual<Address>): rea
 /**
  * The changes that make a Subnet's spec complete and canonical; empty if it already is.
  * @param applied fields of the spec that a client owns by server-side apply. If `excludeIps` is among them, it is not changed, since the
- *   client's next apply would end in a conflict. The allocator never gives out the gateway, whether it is listed or not. The other fields
+ *   client's next apply would end in a conflict. The allocator never allocates the gateway, whether it is listed or not. The other fields
  *   are changed all the same: node agents read them as they are. Missing booleans are not filled in if the client owns any field: the first
  *   apply with `private: true` would end in a conflict with a `false` that means nothing
  */

@@ -108,17 +108,17 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, desired, p
     };
     return { ...patch, conditions: [report] };
   };
-  const byHand = 'a new pod is bound there: delete this one to have it moved';
+  const byHand = 'a new pod is bound there: delete this one to move it';
   if (policy === 'report')
     return [
       condition(
         pod.statefulSet === undefined
           ? byHand
-          : `its StatefulSet's pod keeps the address: annotate the Namespace with ${kilnAnnotation.misbound}=rebind, then delete the pod to have it moved`,
+          : `its StatefulSet's pod keeps the address: annotate the Namespace with ${kilnAnnotation.misbound}=rebind, then delete the pod to move it`,
       ),
     ];
   if (policy === 'rebind')
-    return [condition(pod.managed ? 'the next pod of its owner is bound there: delete this one to have it moved' : byHand)];
+    return [condition(pod.managed ? 'the next pod of its owner is bound there: delete this one to move it' : byHand)];
   if (!pod.managed) return [condition('it is not evicted, since no controller would create it again')];
   const [first] = desired;
   const readiness = first === undefined ? undefined : world.ask(subnetReady, first);

@@ -192,7 +192,7 @@ function readySubnets(world: World, nic: PodInterface, requested: Extract<Reques
   if (deleted !== undefined && pools.length === 0)
     return waiting(
       'WaitingForIPPool',
-      `IPPool ${deleted} is being deleted and gives out no new address; ${commandText`kubectl describe ippool ${deleted}`}`,
+      `IPPool ${deleted} is being deleted and allocates no new address; ${commandText`kubectl describe ippool ${deleted}`}`,
     );
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);

@@ -96,7 +96,7 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
   const families = world.ask(familiesNeverGiven, subject.name);
   return families.flatMap((family) => {
     const cidr = ofFamily(networks, family)?.cidr;
-    // A network that only stays for existing addresses gives out none anyway.
+    // A network that only stays for existing addresses allocates none anyway.
     if (cidr === undefined || ofFamily(networks.cidrStays, family) !== undefined) return [];
     return [
       findingOf(subject, {

@@ -93,7 +93,7 @@ test('a dropped family in use stays in the rows until its last address is releas
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
 });
 
-test('a narrowed CIDR waits for addresses outside of it, and gives out only addresses inside', () => {
+test('a narrowed CIDR waits for addresses outside of it, and allocates only addresses inside', () => {
   const bench = setUp('10.0.0.0/16', '10.0.0.5', '10.0.9.9');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24' });
   bench.converge();

@@ -19,7 +19,7 @@ const READY: SubnetReadiness = { ready: true };
 export function subnetTerminating(name: string): SubnetProblem {
   return {
     reason: 'SubnetTerminating',
-    message: `Subnet ${name} is being deleted and gives out no new address; ${commandText`kubectl describe subnet ${name}`}`,
+    message: `Subnet ${name} is being deleted and allocates no new address; ${commandText`kubectl describe subnet ${name}`}`,
   };
 }
 
@@ -29,7 +29,7 @@ export function reasonToWait({ reason }: SubnetProblem): Reason {
 }
 
 /**
- * Whether a Subnet is being deleted and gives out no new address. The join Subnet, which the cluster needs, gives them out while it has
+ * Whether a Subnet is being deleted and allocates no new address. The join Subnet, which the cluster needs, allocates them while it has
  * blockers: its deletion waits then. Without blockers it is deleted at once, and a new node gets an address of the Subnet that is created
  * again.
  */

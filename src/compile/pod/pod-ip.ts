@@ -16,11 +16,11 @@ import { podOrMachineName } from './view/pod-view.ts';
 import { vipNamed } from './address/pod-vip.ts';
 
 export function ipOutputs(world: World, binding: Binding): readonly Output[] {
-  const { nic, ip, bound, port, reservation } = binding;
+  const { nic, ip, durable, port, reservation } = binding;
   // If the Subnet was removed by force, or recreated with another network, nothing can be reserved: a running pod keeps its address, and
   // its IP object records it, also after an edit or a removal.
   const stays = reservation?.kind === 'failed' && (ip !== undefined || port !== undefined);
-  const addresses = addressesOf(reservation) ?? (stays ? bound?.addresses : undefined);
+  const addresses = addressesOf(reservation) ?? (stays ? durable?.addresses : undefined);
   if (addresses === undefined) return [];
   const identity = identityOf(world, nic, addresses);
   const from = subnetFrom(nic);

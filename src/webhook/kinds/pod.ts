@@ -77,10 +77,10 @@ function exclusionDenials(world: World, pod: Pod): readonly Denial[] {
   const view = podViewOf(world, pod);
   if (view?.alive !== true || view.terminating) return [];
   return interfacesOf(world, view).interfaces.flatMap((nic): Denial[] => {
-    const { requestState, bound } = bindingOf(world, nic);
+    const { requestState, durable } = bindingOf(world, nic);
     if (requestState.kind === 'waiting')
       return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
-    const values = bound === undefined ? [] : excludedPortValues(world, nic, bound.addresses.subnet);
+    const values = durable === undefined ? [] : excludedPortValues(world, nic, durable.addresses.subnet);
     return values.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
   });
 }

@@ -62,7 +62,7 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
     ...(!nic.isOvn && { withoutMac: true as const }),
     ...(sharingGroup !== undefined && { sharingGroup }),
   };
-  if (choice.kind === 'bound') {
+  if (choice.kind === 'has-addresses') {
     const request = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };
     return {
       kind: 'address-request',

@@ -19,7 +19,7 @@ import { retainsAddress } from '../view/pod-view.ts';
 import { owningSubnet } from '../../subnet/validity/subnet-state.ts';
 import type { SubnetView } from '../../subnet/validity/subnet-view.ts';
 
-interface Bound {
+interface DurableAddresses {
   readonly addresses: Addresses;
   readonly subnet: SubnetView | undefined;
 }
@@ -35,9 +35,9 @@ export interface Binding {
   /** Its IP object, unless it needs another one. */
   readonly ip: IP | undefined;
   /** The durable addresses, from which rows and annotations follow. */
-  readonly bound: Bound | undefined;
+  readonly durable: DurableAddresses | undefined;
   /** Undefined if it must have no port. */
-  readonly port: Bound | undefined;
+  readonly port: DurableAddresses | undefined;
   /** Whether the port row is observed with the primary pod as owner. */
   readonly ownRow: boolean;
 }
@@ -50,9 +50,9 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const requestState = requestStateOf(world, nic, claimant, held);
   const reservation = world.reservations.get(claimant);
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
-  const bound = boundOf(world, reservation, ip, held);
-  const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
-  return { nic, isPrimary: held.primary.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
+  const durable = durableOf(world, reservation, ip, held);
+  const port = nic.isOvn && durable?.subnet?.isOvn !== false ? durable : undefined;
+  return { nic, isPrimary: held.primary.key === nic.pod.key, claimant, requestState, reservation, ip, durable, port, ownRow: held.ownRow };
 }
 
 /**
@@ -60,7 +60,7 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
  */
 function withoutPort(world: World, nic: PodInterface, requestState: RequestState): Binding {
   const isPrimary = primaryPodOf(world, nic).key === nic.pod.key;
-  const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };
+  const has = { reservation: undefined, ip: undefined, durable: undefined, port: undefined, ownRow: false };
   return { nic, isPrimary, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, retainsAddress(nic.pod)), requestState, ...has };
 }
 
@@ -70,7 +70,7 @@ function withoutPort(world: World, nic: PodInterface, requestState: RequestState
  * or recreated with another network): then the majority of IP object, row and annotations holds, so that an edited IP object changes
  * nothing. In a conflict, a claimant without an IP object has no claim.
  */
-function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): Bound | undefined {
+function durableOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): DurableAddresses | undefined {
   const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
   const recorded = ip === undefined ? undefined : addressesOfIp(ip);

@@ -34,19 +34,19 @@ export type SubnetChoice =
    * The interface has its addresses already, whether their Subnet is ready or not. With `pools`: it has no port yet, and in a conflict it
    * may get other addresses, of these pools.
    */
-  | { readonly kind: 'bound'; readonly addresses: Addresses; readonly pools?: readonly string[] }
+  | { readonly kind: 'has-addresses'; readonly addresses: Addresses; readonly pools?: readonly string[] }
   /** `pools`: IPPools to allocate from, in order; empty if there are none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
   /** `inProgress`: Kiln is about to write what is missing, for example a Subnet that is not ready yet. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string; readonly inProgress?: true };
 
 export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
-  if (bound && addresses !== undefined) return { kind: 'bound', addresses };
+  if (bound && addresses !== undefined) return { kind: 'has-addresses', addresses };
   const requested = requestedSubnets(world, nic);
   if (requested.kind === 'waiting') return requested;
   if (addresses !== undefined && ip !== undefined && isUsableIp(world, nic, ip, requested.subnets)) {
     const ours = ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined && !isReserved(ip);
-    return { kind: 'bound', addresses: usableAddresses(nic, ip, addresses), ...(ours && { pools: requested.pools }) };
+    return { kind: 'has-addresses', addresses: usableAddresses(nic, ip, addresses), ...(ours && { pools: requested.pools }) };
   }
   return readySubnets(world, nic, requested);
 }

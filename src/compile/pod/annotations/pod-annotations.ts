@@ -71,7 +71,7 @@ function allocationEvent(pod: PodView, reported: readonly Binding[]): EventOutpu
       reason: 'FieldCorrected',
       message: withNext(findingsText(corrected), commandText`kiln explain pod ${pod.name} -n ${pod.namespace}`),
     };
-  const message = reported.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
+  const message = reported.map(({ nic, durable }) => (durable === undefined ? '' : sentenceOf(nic, durable.addresses))).join('; ');
   return { type: 'Normal', reason: 'PodNetworkAllocated', message };
 }
 
@@ -112,7 +112,7 @@ export function conditionOutputs(
       },
     ];
   }
-  if (!bindings.every((binding) => binding.bound?.subnet !== undefined && isPortObserved(world, binding))) return [];
+  if (!bindings.every((binding) => binding.durable?.subnet !== undefined && isPortObserved(world, binding))) return [];
   for (const { ip } of bindings) {
     const misbound = misboundOf(world, pod, ip);
     if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
@@ -125,7 +125,7 @@ export function conditionOutputs(
         conditions: [{ type: POD_CONDITION, status: 'True', ...unread, message: withNextCommand(pod, unread), event: 'Warning' }],
       },
     ];
-  if (pod.bound === undefined) return [];
+  if (pod.boundCondition === undefined) return [];
   return [
     {
       ...patchOf(pod),
@@ -167,8 +167,8 @@ const POD_REASONS: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', '
  * Whether the port is observed as this pod's with these addresses; for an interface without a port, whether its IP object has them. A pod
  * whose Subnet was removed by force keeps its annotations.
  */
-function isPortObserved(world: World, { nic, bound, port, ownRow }: Binding): boolean {
-  if (bound === undefined || (bound.subnet === undefined && !isAllocated(nic))) return false;
+function isPortObserved(world: World, { nic, durable, port, ownRow }: Binding): boolean {
+  if (durable === undefined || (durable.subnet === undefined && !isAllocated(nic))) return false;
   if (!nic.isOvn) return true;
   if (port === undefined || !ownRow) return false;
   const portAddresses = world.rows.column(nic.row, 'addresses');
@@ -179,22 +179,22 @@ function isPortObserved(world: World, { nic, bound, port, ownRow }: Binding): bo
  * Whether the addresses were removed from the annotations while the port cannot exist (another program has the switch): the IP object still
  * has them.
  */
-function areAnnotationsRemoved({ nic, ip, bound }: Binding): boolean {
-  if (bound?.subnet === undefined || ip === undefined || !isAllocated(nic) || annotationOf(nic, 'ip_address') !== '') return false;
-  return sameAddresses(addressesOfIp(ip), bound.addresses);
+function areAnnotationsRemoved({ nic, ip, durable }: Binding): boolean {
+  if (durable?.subnet === undefined || ip === undefined || !isAllocated(nic) || annotationOf(nic, 'ip_address') !== '') return false;
+  return sameAddresses(addressesOfIp(ip), durable.addresses);
 }
 
 function isRouted(world: World, binding: Binding): boolean {
   const { nic } = binding;
   if (bareSwitchOf(world, binding) !== undefined) return false;
-  if (!nic.isOvn || binding.bound?.subnet === undefined || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
+  if (!nic.isOvn || binding.durable?.subnet === undefined || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
   return portGroupsOf(binding).every((group) => world.rows.hasMember(group, 'ports', nic.row));
 }
 
 /** Kube-OVN's keys in its order. An interface with addresses only has no annotations about a port. */
-function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<Record<string, string | null>> {
-  if (bound === undefined) return {};
-  const { addresses, subnet } = bound;
+function allocatedAnnotations(world: World, { nic, durable }: Binding): Readonly<Record<string, string | null>> {
+  if (durable === undefined) return {};
+  const { addresses, subnet } = durable;
   const key = (suffix: WrittenPodAnnotation): string => podAnnotation(nic.provider, suffix);
   return {
     [key('ip_address')]: ipText(addresses),
@@ -223,7 +223,7 @@ interface Obstacle {
 }
 
 function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
-  const { nic, claimant, requestState, reservation, bound } = binding;
+  const { nic, claimant, requestState, reservation, durable } = binding;
   if (requestState.kind === 'none' || requestState.kind === 'pending') return undefined;
   if (requestState.kind === 'waiting') {
     const { reason, message, inProgress } = requestState;
@@ -231,7 +231,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   }
   // The Subnet keeps its network for addresses in use that its spec leaves out. The Subnet reports that.
   const stays = (): boolean =>
-    bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
+    durable?.subnet !== undefined && isWithin(durable.subnet, durable.addresses) && leavesOut(world, durable.subnet.name);
   const failure =
     reservation?.kind === 'failed' && !(NETWORK_REASONS.has(reservation.code) && stays())
       ? {
@@ -265,17 +265,17 @@ function failureMessage(world: World, binding: Binding, message: string): string
 const NETWORK_REASONS: ReadonlySet<Reason> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily']);
 
 /** A running pod with an address of a former network of its Subnet cannot get another one; no edit changes that. */
-function withoutAddressMessage({ nic, bound }: Binding, code: Reason, message: string): string {
+function withoutAddressMessage({ nic, durable }: Binding, code: Reason, message: string): string {
   if (!NETWORK_REASONS.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
   // The pod had finished and was released, and its status was then edited to running.
-  const meanwhile = bound === undefined ? 'it no longer has a port' : 'it keeps that one while it runs';
+  const meanwhile = durable === undefined ? 'it no longer has a port' : 'it keeps that one while it runs';
   return `${message}; ${meanwhile}, and the next pod gets another one; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
 }
 
 /** The second pod of a migrating virtual machine waits for what the primary pod waits for. */
-function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }: Binding): Obstacle | undefined {
-  if (isPrimary || reservation !== undefined || bound !== undefined) return undefined;
+function waitingForPrimary(world: World, { nic, isPrimary, reservation, durable }: Binding): Obstacle | undefined {
+  if (isPrimary || reservation !== undefined || durable !== undefined) return undefined;
   const primary = primaryPodOf(world, nic);
   const { interfaces, problem } = interfacesOf(world, primary);
   const own = interfaces.map((one) => bindingOf(world, one)).filter((one) => one.isPrimary);
@@ -289,7 +289,7 @@ function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }:
 
 /** It has its address but can have no port: the switch of its Subnet is another program's row. */
 function networkMissing(world: World, binding: Binding): Obstacle | undefined {
-  const subnet = binding.nic.isOvn ? binding.bound?.subnet?.name : undefined;
+  const subnet = binding.nic.isOvn ? binding.durable?.subnet?.name : undefined;
   const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));
   if (conflict === undefined || isPortObserved(world, binding)) return undefined;
   return { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
@@ -318,8 +318,8 @@ function underlayMissing(world: World, binding: Binding): Obstacle | undefined {
   return bare === undefined ? undefined : { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', bare) };
 }
 
-function bareSwitchOf(world: World, { nic, bound }: Binding): string | undefined {
-  return nic.isOvn && bound?.subnet !== undefined ? world.ask(localnetMissing, bound.subnet.name) : undefined;
+function bareSwitchOf(world: World, { nic, durable }: Binding): string | undefined {
+  return nic.isOvn && durable?.subnet !== undefined ? world.ask(localnetMissing, durable.subnet.name) : undefined;
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

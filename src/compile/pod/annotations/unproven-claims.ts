@@ -11,8 +11,8 @@ import type { PodView } from '../view/pod-view.ts';
 const CLAIMS: readonly WrittenPodAnnotation[] = ['allocated', 'routed'];
 
 export function unprovenOutputs(pod: PodView, bindings: readonly Binding[]): readonly Output[] {
-  const failed = bindings.filter(({ nic, bound, reservation }) => {
-    return pod.unproven.includes(nic.provider) && bound === undefined && reservation?.kind !== 'granted';
+  const failed = bindings.filter(({ nic, durable, reservation }) => {
+    return pod.unproven.includes(nic.provider) && durable === undefined && reservation?.kind !== 'granted';
   });
   if (failed.length === 0) return [];
   const keys = failed.flatMap(({ nic }) => CLAIMS.map((suffix) => podAnnotation(nic.provider, suffix)));

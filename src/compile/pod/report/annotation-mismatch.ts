@@ -46,9 +46,9 @@ export function addressMismatch(
 }
 
 function mismatches(world: World, binding: Binding): readonly Finding[] {
-  const { nic, bound } = binding;
-  if (bound === undefined || !isAllocated(nic)) return [];
-  const { addresses } = bound;
+  const { nic, durable } = binding;
+  if (durable === undefined || !isAllocated(nic)) return [];
+  const { addresses } = durable;
   const families = requestedValuesOf(nic, ['ip_family']).filter(({ value }) => !isOfFamily(value, addresses));
   const requested = addressValue(world, nic);
   const others = requested === undefined || meets(world, binding, addresses, requested) ? families : [requested, ...families];
@@ -119,9 +119,9 @@ function poolText(world: World, pool: string): string {
 }
 
 /** Annotations that record another address than the interface has. */
-export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[] {
-  if (bound === undefined || !isAllocated(nic)) return [];
-  const { addresses } = bound;
+export function correctedAnnotations({ nic, durable }: Binding): readonly Finding[] {
+  if (durable === undefined || !isAllocated(nic)) return [];
+  const { addresses } = durable;
   const right = { ip_address: ipText(addresses), mac_address: addresses.mac, logical_switch: nic.isOvn ? addresses.subnet : '' };
   return (['ip_address', 'mac_address', 'logical_switch'] as const).flatMap((suffix) => {
     const value = annotationOf(nic, suffix);

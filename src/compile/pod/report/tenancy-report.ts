@@ -13,12 +13,12 @@ import { commandText } from '../../../text/command-text.ts';
 
 export function outsideTenancy(
   world: World,
-  bindings: readonly Pick<Binding, 'nic' | 'bound'>[],
+  bindings: readonly Pick<Binding, 'nic' | 'durable'>[],
 ): { readonly reason: Reason; readonly message: string } | undefined {
   if (world.settings.tenancy === 'open') return undefined;
-  for (const { nic, bound } of bindings) {
-    if (bound === undefined || nic.pod.terminating) continue;
-    const { subnet } = bound.addresses;
+  for (const { nic, durable } of bindings) {
+    if (durable === undefined || nic.pod.terminating) continue;
+    const { subnet } = durable.addresses;
     const exclusion = excludedFrom(world, nic, subnet);
     if (exclusion !== undefined) {
       const { namespace, name } = nic.pod;

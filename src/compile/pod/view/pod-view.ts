@@ -45,7 +45,7 @@ export interface PodView {
   /** Empty unless the pod declares Vips, which select pods by label. */
   readonly labels: Labels;
   /** The observed condition `kiln.io/NetworkBound`. */
-  readonly bound: 'True' | 'False' | 'Unknown' | undefined;
+  readonly boundCondition: 'True' | 'False' | 'Unknown' | undefined;
 }
 
 /** Undefined if there is no such pod, or it has `hostNetwork`. */
@@ -78,7 +78,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     annotations: unproven.length === 0 ? claims : withoutAllocated(claims, unproven),
     unproven,
     labels: metadata.annotations?.[annotationKey.allowedAddressPairs] === undefined ? {} : (metadata.labels ?? {}),
-    bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
+    boundCondition: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };
 }
 

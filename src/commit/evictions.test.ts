@@ -36,7 +36,7 @@ class Bench {
     pruned: new PrunedFields(),
     mayWrite: () => this.leads,
     wallTime: () => this.now,
-    date: () => this.now,
+    monotonicNow: () => this.now,
     onWritten: () => undefined,
     onEvent: () => undefined,
     onFailure: (_, error) => {

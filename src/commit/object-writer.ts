@@ -62,7 +62,7 @@ export interface ObjectWriterOptions {
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
   /** The monotonic clock: milliseconds since the epoch; never goes back. Deadlines pass by it. */
-  readonly date: () => number;
+  readonly monotonicNow: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
   readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: PlannedEvent) => void;
   /** Called when the diff of an object threw, which is a bug: the other objects are written, and this one is compared again later. */
@@ -219,8 +219,8 @@ export class ObjectWriter {
 
   #diff(id: ObjectId): readonly ObjectWrite[] {
     const [resource, key] = apart(id);
-    const { desired, source, pruned, wallTime, date } = this.#options;
-    const [now, monotonic] = [this.#timestamp(wallTime()), this.#timestamp(date())];
+    const { desired, source, pruned, wallTime, monotonicNow } = this.#options;
+    const [now, monotonic] = [this.#timestamp(wallTime()), this.#timestamp(monotonicNow())];
     return diffObject(resource, key, desired.object(id), source.get(resource, key), now, monotonic, pruned.of(resource));
   }
 

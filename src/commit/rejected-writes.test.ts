@@ -21,7 +21,7 @@ class Bench {
   readonly due: string[] = [];
   readonly rejected = new RejectedWrites({
     table: this.table,
-    date: () => this.now,
+    monotonicNow: () => this.now,
     later: (ms, run) => this.timers.push({ ms, run }),
     due: (id) => this.due.push(id),
   });

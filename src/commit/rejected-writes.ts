@@ -39,7 +39,7 @@ const REJECTIONS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 export interface RejectedWritesOptions {
   readonly table: Table<RejectedWrite>;
   /** Milliseconds since the epoch; never goes back. */
-  readonly date: () => number;
+  readonly monotonicNow: () => number;
   readonly later: (ms: number, run: () => void) => void;
   /** Called when a backoff is over. */
   readonly due: (id: ObjectId) => void;
@@ -57,9 +57,9 @@ export class RejectedWrites {
 
   /** False while a write is in backoff: it will be tried again. */
   get quiet(): boolean {
-    const { table, date } = this.#options;
+    const { table, monotonicNow } = this.#options;
     if (table.size === 0) return true;
-    const now = date();
+    const now = monotonicNow();
     for (const [, { until }] of table.entries()) if (until > now) return false;
     return true;
   }
@@ -68,7 +68,7 @@ export class RejectedWrites {
   inBackoff(write: ObjectWrite): boolean {
     if (write.verb === 'evict' || this.#options.table.size === 0) return false;
     const rejected = this.#options.table.peek(rejectionKey(write.resource, keyOf(write), partOf(write)));
-    return rejected?.uid === uidOf(write) && rejected.until > this.#options.date();
+    return rejected?.uid === uidOf(write) && rejected.until > this.#options.monotonicNow();
   }
 
   /**
@@ -78,7 +78,7 @@ export class RejectedWrites {
    */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): boolean {
     if (write.verb === 'evict') return false;
-    const { table, date, later } = this.#options;
+    const { table, monotonicNow, later } = this.#options;
     const part = partOf(write);
     const key = rejectionKey(write.resource, keyOf(write), part);
     const uid = uidOf(write);
@@ -104,7 +104,7 @@ export class RejectedWrites {
       uid,
       message: error.detail.slice(0, MOST_TEXT),
       times,
-      until: date() + pause,
+      until: monotonicNow() + pause,
     });
     later(pause, () => this.#end(key, id));
     this.#sweepLater();
@@ -113,9 +113,9 @@ export class RejectedWrites {
 
   /** Ends the backoff when the timer fires, even if the clock is a millisecond behind `until`: there is no second timer. */
   #end(key: string, id: ObjectId): void {
-    const { table, date, due } = this.#options;
+    const { table, monotonicNow, due } = this.#options;
     const rejected = table.peek(key);
-    const now = date();
+    const now = monotonicNow();
     if (rejected !== undefined && rejected.until > now) table.set(key, { ...rejected, until: now });
     due(id);
   }
@@ -125,8 +125,8 @@ export class RejectedWrites {
     this.#sweeping = true;
     this.#options.later(FORGOTTEN_MS, () => {
       this.#sweeping = false;
-      const { table, date } = this.#options;
-      const old = [...table.entries()].filter(([, { until }]) => until + FORGOTTEN_MS <= date());
+      const { table, monotonicNow } = this.#options;
+      const old = [...table.entries()].filter(([, { until }]) => until + FORGOTTEN_MS <= monotonicNow());
       for (const [name] of old) table.delete(name);
       if (table.size > 0) this.#sweepLater();
     });

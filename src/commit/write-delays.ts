@@ -37,7 +37,7 @@ export interface WriteDelaysOptions {
   readonly upToDate?: () => boolean;
   readonly transactionSentAt?: () => number | undefined;
   /** Milliseconds since the epoch; never goes back. */
-  readonly date: () => number;
+  readonly monotonicNow: () => number;
   readonly later: (ms: number, run: () => void) => void;
   /** Called when a delay with `ends: 'itself'` is over. */
   readonly look: (id: ObjectId) => void;
@@ -203,8 +203,8 @@ export class WriteDelays {
 
   /** Sets a timer: no event reports that an eviction takes too long. */
   #evictionTurn(id: ObjectId, uid: string): EvictionTurn {
-    const { observed, date, later, look } = this.#options;
-    const turn = this.#evictions.take(id, uid, date(), (one) => observed(one as ObjectId)?.metadata.uid);
+    const { observed, monotonicNow, later, look } = this.#options;
+    const turn = this.#evictions.take(id, uid, monotonicNow(), (one) => observed(one as ObjectId)?.metadata.uid);
     if (turn === 'now') later(EVICTION_RETRY_MS + 1_000, () => look(id));
     if (turn === 'soon') later(EVICTION_TURN_MS, () => look(id));
     return turn;

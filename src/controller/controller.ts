@@ -77,7 +77,7 @@ export class Controller {
   #standing: { readonly found: StandingReport[]; readonly left: ReturnType<typeof standingReports> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
-  readonly #date: MonotonicClock;
+  readonly #monotonicClock: MonotonicClock;
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
   readonly #intake: RowIntake;
@@ -98,14 +98,14 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#date = new MonotonicClock(this.#clock);
+    this.#monotonicClock = new MonotonicClock(this.#clock);
     this.#timers = new Timers(this.#clock);
     this.#defer = options.defer ?? setImmediate;
     this.#meter = new TurnMeter(options.metrics, this.#clock);
     const { client, session, log } = options;
     const random = options.random === undefined ? {} : { random: options.random };
     this.world = new World(options.settings);
-    this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#date, this.#clock, () => this.wake());
+    this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#monotonicClock, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
     const northboundFailures = new NorthboundFailures(log, this.#clock);
     const loss = new NorthboundLoss(session, log, this.#clock);
@@ -281,7 +281,7 @@ export class Controller {
       pruned: this.world.pruned,
       rejected: new RejectedWrites({
         table: this.world.rejectedWrites,
-        date: this.#date.now,
+        monotonicNow: this.#monotonicClock.now,
         later,
         due: (id) => this.#objects.reexamine(id),
       }),
@@ -289,7 +289,7 @@ export class Controller {
       upToDate,
       transactionSentAt: () => this.#rows.sentAt,
       wallTime: () => this.#clock.wallTime(),
-      date: this.#date.now,
+      monotonicNow: this.#monotonicClock.now,
       onWritten: (write, result) => {
         this.#meter.written(write, result);
         if (result.ok) this.#objectsWritten++;
@@ -459,7 +459,7 @@ export class Controller {
     const until = began + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
     // Only after an answer of the API server has corrected the clock: a deadline that has passed cannot become future again.
-    if (this.#observed || this.#caches.answered) this.world.deadlines.advance(this.#date.now());
+    if (this.#observed || this.#caches.answered) this.world.deadlines.advance(this.#monotonicClock.now());
     if (!this.#observed) return this.#prepare(enough);
     this.#early.end();
     const derived = this.#derive(enough);

@@ -77,7 +77,7 @@ export class MemoryObjects {
     this.#world = world;
     this.#rejected = new RejectedWrites({
       table: world.rejectedWrites,
-      date: () => this.clock,
+      monotonicNow: () => this.clock,
       later: () => undefined,
       due: () => undefined,
     });

@@ -10,17 +10,17 @@ const DRIFT_MS = 100;
 
 export class DeadlineTimer {
   readonly #deadlines: Deadlines;
-  readonly #date: MonotonicClock;
+  readonly #monotonicClock: MonotonicClock;
   readonly #clock: Clock;
   readonly #wake: () => void;
   #timer: unknown;
-  /** The deadline of the timer, and the difference of date and monotonic time when it was set. */
+  /** The deadline of the timer, and the difference of the monotonic clock and the process time when it was set. */
   #due: number | undefined;
   #ahead = 0;
 
-  constructor(deadlines: Deadlines, date: MonotonicClock, clock: Clock, wake: () => void) {
+  constructor(deadlines: Deadlines, monotonicClock: MonotonicClock, clock: Clock, wake: () => void) {
     this.#deadlines = deadlines;
-    this.#date = date;
+    this.#monotonicClock = monotonicClock;
     this.#clock = clock;
     this.#wake = wake;
   }
@@ -29,13 +29,13 @@ export class DeadlineTimer {
   set(): void {
     const { next } = this.#deadlines;
     if (next === undefined) return this.stop();
-    const date = this.#date.now();
-    const ahead = date - this.#clock.now();
+    const now = this.#monotonicClock.now();
+    const ahead = now - this.#clock.now();
     if (next === this.#due && Math.abs(ahead - this.#ahead) < DRIFT_MS) return;
     this.stop();
     this.#due = next;
     this.#ahead = ahead;
-    const wait = Math.min(Math.max(next - date, 0) + 1, LONGEST_MS);
+    const wait = Math.min(Math.max(next - now, 0) + 1, LONGEST_MS);
     this.#timer = this.#clock.setTimeout(() => {
       this.stop();
       this.#wake();

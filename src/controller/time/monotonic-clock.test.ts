@@ -4,7 +4,7 @@ import { MonotonicClock } from './monotonic-clock.ts';
 
 test('a clock that is set back does not move the date, and one that is set forward does', () => {
   let [wall, monotonic] = [1_000_000, 50];
-  const date = new MonotonicClock({
+  const clock = new MonotonicClock({
     wallTime: () => wall,
     now: () => monotonic,
     setTimeout: () => undefined,
@@ -13,7 +13,7 @@ test('a clock that is set back does not move the date, and one that is set forwa
   const after = (wallMs: number, monotonicMs = wallMs): number => {
     wall += wallMs;
     monotonic += monotonicMs;
-    return date.now();
+    return clock.now();
   };
   assert.equal(after(0), 1_000_000);
   assert.equal(after(500), 1_000_500);
@@ -25,7 +25,7 @@ test('a clock that is set back does not move the date, and one that is set forwa
 
 test('it begins with the first read: an earlier state of the clock does not count', () => {
   let wall = 4_600_000;
-  const date = new MonotonicClock({ wallTime: () => wall, now: () => 50, setTimeout: () => undefined, clearTimeout: () => undefined });
+  const clock = new MonotonicClock({ wallTime: () => wall, now: () => 50, setTimeout: () => undefined, clearTimeout: () => undefined });
   wall = 1_000_000;
-  assert.equal(date.now(), 1_000_000);
+  assert.equal(clock.now(), 1_000_000);
 });

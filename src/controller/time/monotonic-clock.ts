@@ -1,5 +1,5 @@
 /**
- * The clock that decides when a deadline has passed: the machine's clock, except that it never goes back while the process runs. If the
+ * The clock that decides when a deadline has passed: the host's clock, except that it never goes back while the process runs. If the
  * clock is set back, the date continues from where it was. So a running deadline takes as long as before, and a new one does not pass at
  * once.
  */
@@ -8,7 +8,7 @@ import type { Clock } from '../../timing/clock.ts';
 export class MonotonicClock {
   readonly #clock: Clock;
   /** No date before the first read: the first answer of the API server may still correct a clock that is ahead. */
-  #date = -Infinity;
+  #latest = -Infinity;
   /** When it had this date, in monotonic milliseconds. */
   #at = 0;
 
@@ -19,8 +19,8 @@ export class MonotonicClock {
   /** Milliseconds since the epoch; never goes back. */
   readonly now = (): number => {
     const at = this.#clock.now();
-    this.#date = Math.max(this.#clock.wallTime(), this.#date + at - this.#at);
+    this.#latest = Math.max(this.#clock.wallTime(), this.#latest + at - this.#at);
     this.#at = at;
-    return this.#date;
+    return this.#latest;
   };
 }

@@ -55,7 +55,7 @@ test('a timer of the product is named by the function that sets it, not by those
     observed: () => undefined,
     unanswered: () => false,
     mayWrite: () => true,
-    date: () => time.now,
+    monotonicNow: () => time.now,
     later: noting,
     look: () => undefined,
   });

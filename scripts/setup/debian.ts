@@ -34,7 +34,7 @@ async function aptGet(args: readonly string[], what: string): Promise<void> {
   }
 }
 
-/** An archive this machine takes packages from, as its own apt configuration names it. */
+/** An archive this host takes packages from, as its own apt configuration names it. */
 interface Archive {
   readonly uri: string;
   readonly release: string;
@@ -52,7 +52,7 @@ export function archives(): readonly Archive[] {
     .flatMap(([uri, release, component]) => (uri && release && component ? [{ uri, release, component }] : []));
 }
 
-/** The archive of Debian's releases, as configured on this machine; undefined on other systems. */
+/** The archive of Debian's releases, as configured on this host; undefined on other systems. */
 export function debianArchive(): Archive | undefined {
   if (!existsSync(KEYRING)) return undefined;
   return archives().find(({ uri, release, component }) => component === 'main' && !release.includes('-') && /\bdebian\b/.test(uri));

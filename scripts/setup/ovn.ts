@@ -19,7 +19,7 @@ export async function setUpUnpackedOvn(): Promise<void> {
   if (findOvn('25.03') !== undefined) return;
   const archive = debianArchive();
   if (archive === undefined) {
-    throw new SetupError("OVN 25.03 is unpacked from Debian 13's packages, and this machine has no Debian archive in its apt sources");
+    throw new SetupError("OVN 25.03 is unpacked from Debian 13's packages, and this host has no Debian archive in its apt sources");
   }
   await makeOnce(unpackedOvnDirectory(), async (folder) => {
     const aptFolder = join(folder, 'apt');

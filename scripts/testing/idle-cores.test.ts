@@ -14,7 +14,7 @@ test('idle cores are counted since the last reading', () => {
   assert.deepEqual([look(), look(), look(), look(), look()], [0, 0.5, 0, 0, 2]);
 });
 
-test('the readings of this machine add up', () => {
+test('the readings of this host add up', () => {
   const look = idleCores(1);
   look();
   const until = performance.now() + 50;

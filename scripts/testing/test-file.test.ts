@@ -26,7 +26,7 @@ async function runSource(
   return { ...tally, text: tally.failures.map(({ name, detail }) => `${name.replace(file, 'FILE')}: ${detail}`).join('\n') };
 }
 
-/** A source that hangs: it is ended after a second, or after as much longer as this machine takes to start it. */
+/** A source that hangs: it is ended after a second, or after as much longer as this host takes to start it. */
 async function runHanging(
   source: string,
   cameSoFar: (tally: Awaited<ReturnType<typeof runSource>>) => boolean,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The folder for everything that is built or unpacked once per machine: `$KILN_CACHE`, else `kiln` in the user's cache directory.
+ * The folder for everything that is built or unpacked once per host: `$KILN_CACHE`, else `kiln` in the user's cache directory.
  * It is outside of every checkout, so that a fresh clone finds what an earlier one built.
  */
 export function cacheDirectory(env: Environment = process.env): string {

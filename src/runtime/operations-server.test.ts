@@ -48,7 +48,7 @@ test('probes name what the process waits for, metrics have the text format, othe
   }
 });
 
-/** An address of this machine that is not loopback: a request from it looks like one from another machine. */
+/** An address of this host that is not loopback: a request from it looks like one from another host. */
 const ELSEWHERE = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.internal === false && one.family === 'IPv4')?.address;
@@ -58,8 +58,8 @@ async function scrape(url: string, authorization?: string, method = 'GET'): Prom
   return [response.status, await response.text()];
 }
 
-test('metrics are for this machine and for clients with the token; probes are for every client', async () => {
-  assert.ok(ELSEWHERE !== undefined, 'this machine has an address beside loopback');
+test('metrics are for this host and for clients with the token; probes are for every client', async () => {
+  assert.ok(ELSEWHERE !== undefined, 'this host has an address beside loopback');
   const metrics = new Metrics();
   metrics.read('kiln_leader', (report) => report({}, 1));
   let token: string | undefined = 'a-token-of-enough-length';

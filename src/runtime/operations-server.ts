@@ -1,7 +1,7 @@
 /**
  * The HTTP endpoints for probes and metrics: `/healthz` (an answer means that the event loop runs), `/readyz` (the process could lead now:
  * a standby is ready as well) and `/metrics`. Every client may use the probes. Metrics name Subnets and show the use of the network: they
- * are for clients on this machine, and for clients with the token.
+ * are for clients on this host, and for clients with the token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { ConnectionLimiter } from './connection-limits.ts';
 
 export interface BindAddress {
-  /** Undefined: every address of the machine. */
+  /** Undefined: every address of the host. */
   readonly host: string | undefined;
   /** 0: a free one. */
   readonly port: number;
@@ -31,7 +31,7 @@ export interface OperationsServerOptions {
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
   /** What the process waits for; empty when it is ready. */
   readonly waitingFor: () => readonly string[];
-  /** The bearer token for metrics from other machines, read at each request. Undefined: only clients on this machine may read them. */
+  /** The bearer token for metrics from other hosts, read at each request. Undefined: only clients on this host may read them. */
   readonly token?: () => string | undefined;
 }
 
@@ -112,7 +112,7 @@ export async function serveOperations({ address, metrics, waitingFor, token }: O
   };
 }
 
-/** Packets from other machines cannot have a loopback address as their source. */
+/** Packets from other hosts cannot have a loopback address as their source. */
 function isHere({ socket }: IncomingMessage): boolean {
   const address = socket.remoteAddress ?? '';
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];

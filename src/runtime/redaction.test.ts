@@ -223,7 +223,7 @@ test('messages of Kiln stay unchanged', () => {
     'kiln-controller-7d9f8b6c5-x2x7k_6f1c0d2e-9d3b-4f57-8a3e-0c6a9f1e2b11',
     'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     '2026-01-01T00:00:00Z ovn.kubernetes.io/logical_switch=red-web',
-    'set --metrics-token-file to serve scrapers on other machines, or bind 127.0.0.1',
+    'set --metrics-token-file to serve scrapers on other hosts, or bind 127.0.0.1',
     'environment variable KILN_WEBHOOK_SECRET: "Bad" is no name of an object',
     '410: the resourceVersion or the continue token is too old',
     '--webhook-cert and --webhook-key go together: give both, or neither to have a certificate made',

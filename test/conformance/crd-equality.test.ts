@@ -18,7 +18,7 @@ import { LabApi } from '../../lab/apiserver/server.ts';
 import { ApiError } from '../../lab/apiserver/status.ts';
 
 const reference = fileURLToPath(new URL('../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
-const skip = existsSync(reference) ? false : "Kube-OVN's definitions are not on this machine";
+const skip = existsSync(reference) ? false : "Kube-OVN's definitions are not on this host";
 const RUNS = Number(process.env['CRD_EQUALITY_RUNS'] ?? 60);
 
 /** The lab without HTTP, with one set of definitions and a clock that stands still. */

@@ -22,7 +22,7 @@ const isCurrent = minor >= 27;
 const reference = (path: string): string => fileURLToPath(new URL(`../../../shared/reference/${path}`, import.meta.url));
 const theirCrds = reference('kube-ovn-crds.yaml');
 const manifests = reference('manifests');
-const noReference = existsSync(theirCrds) && existsSync(manifests) ? false : "Kube-OVN's definitions and examples are not on this machine";
+const noReference = existsSync(theirCrds) && existsSync(manifests) ? false : "Kube-OVN's definitions and examples are not on this host";
 
 interface Manifest {
   readonly apiVersion?: string;

@@ -19,7 +19,7 @@ import { Kubectl } from './kubectl.ts';
 import { until } from '../../src/testing/until.ts';
 
 const MANIFESTS = fileURLToPath(new URL('../../../shared/reference/manifests', import.meta.url));
-const noManifests = existsSync(MANIFESTS) ? false : "the examples of Kube-OVN's user guide are not on this machine";
+const noManifests = existsSync(MANIFESTS) ? false : "the examples of Kube-OVN's user guide are not on this host";
 const noCluster = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 
 /** Files that no API server with these definitions accepts: the message, and the reason. */

@@ -14,7 +14,7 @@ const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.m
 };
 const packages = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-test('npm checks what it downloads: every package of the lock file has a hash, also those for other machines, which npm leaves out where it writes the file from installed packages', () => {
+test('npm checks what it downloads: every package of the lock file has a hash, also those for other hosts, which npm leaves out where it writes the file from installed packages', () => {
   assert.ok(packages.length > 100);
   // Add what is missing: npm view <package>@<version> dist.integrity
   const missing = packages.filter(([, { integrity = '' }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity));

@@ -82,7 +82,7 @@ export const refusedIps: readonly Scenario[] = [
         const others = [await addressOf(cluster, 'friday', 'one'), await addressOf(cluster, 'friday', 'two')];
         assert.deepEqual(others.toSorted(), ['10.69.0.2', '10.69.0.3']);
         await cluster.eventually('exactly theirs are counted', async () => (await counts(cluster)) === '2 used, 0 free');
-        // The interval between tries grows to 20 s: a few tries in the beginning, then by the time that this machine takes.
+        // The interval between tries grows to 20 s: a few tries in the beginning, then by the time that this host takes.
         const most = 20 + (performance.now() - since) / 10_000;
         assert.ok(reviews - before < most, `it was tried ${reviews - before} times`);
 

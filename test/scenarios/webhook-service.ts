@@ -27,7 +27,7 @@ const ORDERS = [
   ['pod', 'vpc', 'subnet', 'namespace'],
 ] as const;
 
-/** A Service without pods: the API server resolves it to this machine, and verifies its DNS name. */
+/** A Service without pods: the API server resolves it to this host, and verifies its DNS name. */
 const serviceYaml = JSON.stringify({
   apiVersion: 'v1',
   kind: 'Service',

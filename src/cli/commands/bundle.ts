@@ -94,7 +94,7 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
   return missing.length === 0 ? EXIT.fine : EXIT.findings;
 }
 
-/** Writes a file that other users of the machine cannot read, even if they could read a previous file of this name. */
+/** Writes a file that other users of the host cannot read, even if they could read a previous file of this name. */
 async function writeForOwner(path: string, bytes: Buffer): Promise<void> {
   // If this user may not change the mode, the file keeps it.
   await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);

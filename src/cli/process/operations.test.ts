@@ -10,7 +10,7 @@ import { SILENT } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { laboratoryProblem, serveController } from './operations.ts';
 
-test('an address that another program has, or that this machine has not, is named with the reason and what to do', async () => {
+test('an address that another program has, or that this host has not, is named with the reason and what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -22,7 +22,7 @@ test('an address that another program has, or that this machine has not, is name
   });
   await assert.rejects(
     serve('192.0.2.1:10670'),
-    /192\.0\.2\.1:10670 is not available: this machine has no such address; choose another one, or off$/,
+    /192\.0\.2\.1:10670 is not available: this host has no such address; choose another one, or off$/,
   );
   other.close();
   await once(other, 'close');

@@ -7,7 +7,7 @@ import { Metrics } from '../../runtime/metrics.ts';
 import { parseBindAddress, serveOperations } from '../../runtime/operations-server.ts';
 import { VERSION } from '../../runtime/version.ts';
 
-/** Default address of metrics and probes: this machine alone. */
+/** Default address of metrics and probes: this host alone. */
 export const DEFAULT_BIND = '127.0.0.1:10670';
 
 /** The metrics of this process, without those of a controller. */
@@ -39,7 +39,7 @@ export function readMetricsToken(file: string): string {
 }
 
 /**
- * @param tokenFile token of clients on other machines that read metrics; read again at each request
+ * @param tokenFile token of clients on other hosts that read metrics; read again at each request
  * @param bind `HOST:PORT`, `:PORT` or `off`
  * @returns a function that stops the server
  * @throws AddressError if the address cannot be used
@@ -62,7 +62,7 @@ export async function serveController(
         return read;
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);
-        if (text !== logged) log.warn('metrics are not served to other machines', { error: text });
+        if (text !== logged) log.warn('metrics are not served to other hosts', { error: text });
         logged = text;
         return undefined;
       }
@@ -74,9 +74,9 @@ export async function serveController(
       ...(tokenFile !== undefined && { token: () => token(tokenFile) }),
     });
     if (tokenFile === undefined && !LOOPBACK.test(address.host ?? ''))
-      log.warn('metrics are served to this machine only, although other machines reach the port', {
+      log.warn('metrics are served to this host only, although other hosts reach the port', {
         bind,
-        next: 'set --metrics-token-file to serve scrapers on other machines, or bind 127.0.0.1',
+        next: 'set --metrics-token-file to serve scrapers on other hosts, or bind 127.0.0.1',
       });
     log.info('serving metrics and probes', { url: server.url, paths: '/metrics, /healthz, /readyz' });
     return () => server.close();
@@ -110,7 +110,7 @@ export function laboratoryProblem(port: number | undefined, error: unknown): unk
 
 const BIND_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
-  EADDRNOTAVAIL: 'this machine has no such address',
+  EADDRNOTAVAIL: 'this host has no such address',
   EACCES: 'this user may not listen there',
 };
 

@@ -13,7 +13,7 @@ const WATCHER = `import { watchOutput } from ${JSON.stringify(join(import.meta.d
 const MAIN = join(import.meta.dirname, '../main.ts');
 
 test('output that cannot be written ends a command with a sentence, and in silence where its reader has gone', async (t) => {
-  if (!existsSync('/dev/full')) return t.skip('this machine has no /dev/full');
+  if (!existsSync('/dev/full')) return t.skip('this host has no /dev/full');
   const full = spawnSync('sh', ['-c', '"$0" "$1" config -o yaml > /dev/full', process.execPath, MAIN], { encoding: 'utf8' });
   assert.deepEqual(
     [full.status, full.stderr],

@@ -1,5 +1,5 @@
 /**
- * Files with keys and tokens that every user of the machine can read. A warning rather than an error: the user who mounts the files may not
+ * Files with keys and tokens that every user of the host can read. A warning rather than an error: the user who mounts the files may not
  * be able to change their mode.
  */
 import { statSync } from 'node:fs';
@@ -18,7 +18,7 @@ export function warnOfReadableSecrets({ ovnKey, webhookKey, metricsTokenFile }: 
   for (const [flag, file] of Object.entries(files)) {
     const mode = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
     if (file === undefined || mode === undefined || (mode & READ_BY_OTHERS) === 0) continue;
-    log.warn('a file with a secret can be read by every user of this machine', {
+    log.warn('a file with a secret can be read by every user of this host', {
       flag,
       file,
       mode: `0${(mode & 0o777).toString(8)}`,

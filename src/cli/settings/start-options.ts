@@ -64,7 +64,7 @@ export function addStartOptions(command: Command): Command {
       bindAddress,
       DEFAULT_BIND,
     )
-    .option('--metrics-token-file <file>', 'file with the token for /metrics from other machines (default: this machine alone)')
+    .option('--metrics-token-file <file>', 'file with the token for /metrics from other hosts (default: this host alone)')
     .option('--metrics-subnet-label <true|false>', 'label the address metrics with the Subnet', yesOrNo, true)
     .addOption(
       new Option('--log-level <level>', 'lowest level that is logged')

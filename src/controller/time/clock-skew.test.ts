@@ -11,7 +11,7 @@ const manual = (wallTime: () => number, now: () => number = () => 0): Clock => (
   clearTimeout: () => undefined,
 });
 
-test('the date is from this machine while it agrees with the API server, otherwise from the server, beginning with the jump', () => {
+test('the date is from this host while it agrees with the API server, otherwise from the server, beginning with the jump', () => {
   let [wall, monotonic] = [1_000_000_500, 5_000];
   const clock = new ServerDatedClock(
     SILENT,
@@ -59,10 +59,10 @@ test('a clock difference over several answers is logged once, and its end once; 
   wall += 3_600_000;
   answer(20);
   const rest = 's ahead: what ends at a date, ends by that of the API server; the certificate of the API server is held to this one';
-  assert.deepEqual(lines.splice(0), [['the clocks of this machine and of the API server differ', `this one is 3600 ${rest}`]]);
+  assert.deepEqual(lines.splice(0), [['the clocks of this host and of the API server differ', `this one is 3600 ${rest}`]]);
   wall -= 3_600_000;
   answer(5);
-  assert.deepEqual(lines.splice(0), ['the clocks of this machine and of the API server agree again']);
+  assert.deepEqual(lines.splice(0), ['the clocks of this host and of the API server agree again']);
   server += 3_600_000;
   answer(5);
   assert.match(JSON.stringify(lines), /this one is 3600 s behind/);

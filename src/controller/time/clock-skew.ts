@@ -1,5 +1,5 @@
 /**
- * The clock of this machine while it agrees with the API server's, which dates its answers; otherwise the API server's. The deletion
+ * The clock of this host while it agrees with the API server's, which dates its answers; otherwise the API server's. The deletion
  * timestamps of pods are by the server's clock: with a clock that is ahead, terminating pods would look like pods of a lost node.
  */
 import type { Clock } from '../../timing/clock.ts';
@@ -44,15 +44,15 @@ export class ServerDatedClock implements Clock {
     const ahead = this.#clock.wallTime() - date;
     if (Math.abs(ahead) <= TOLERATED_MS) {
       this.#apart = 0;
-      if (this.#reported) this.#log.info('the clocks of this machine and of the API server agree again');
+      if (this.#reported) this.#log.info('the clocks of this host and of the API server agree again');
       this.#reported = false;
       return;
     }
     if (this.#reported || ++this.#apart < IN_A_ROW) return;
     this.#reported = true;
-    this.#log.warn('the clocks of this machine and of the API server differ', {
+    this.#log.warn('the clocks of this host and of the API server differ', {
       error: `this one is ${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead' : 'behind'}: what ends at a date, ends by that of the API server; the certificate of the API server is held to this one`,
-      next: 'check the time service (NTP) of both machines',
+      next: 'check the time service (NTP) of both hosts',
     });
   }
 }

@@ -80,7 +80,7 @@ test('a namespace ends when its last object loses its finalizers', () => {
   assert.equal(api.store.get('namespaces', 'gone'), undefined);
 });
 
-test('a watch resumes exactly, or says that it cannot', () => {
+test('a watch resumes exactly, or reports that it cannot', () => {
   const { api, kind } = world();
   const maps = kind('configmaps');
   const seen: StoreEvent[] = [];

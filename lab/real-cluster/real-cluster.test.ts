@@ -79,7 +79,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
     assert.deepEqual(await names('namespace', '--field-selector=metadata.name=shop'), []);
   });
 
-  test('dependents go with their owner', async () => {
+  test('dependents are deleted with their owner', async () => {
     const owned = { namespace: 'default', name: 'owned' };
     await apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner', namespace: 'default' } });
     const uid = await cluster.kubectl(['get', 'configmap', 'owner', '-o', 'jsonpath={.metadata.uid}']);

@@ -359,7 +359,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'pdb/kept', 'deployment/kept', '--cascade=foreground', WAIT]);
   });
 
-  test('a Service has the addresses of its ready pods in Endpoints and a slice, and both go with it', async () => {
+  test('a Service has the addresses of its ready pods in Endpoints and a slice, and both are deleted with it', async () => {
     await apply('Deployment', 'served', { replicas: 2 });
     await kubectl(['rollout', 'status', 'deployment/served', WAIT]);
     await kubectl(['expose', 'deployment', 'served', '--port=80', '--target-port=8080']);

@@ -47,23 +47,23 @@ const allocatedAnnotations = (address: string, more: Readonly<Record<string, str
 
 const SCENES: Readonly<Record<string, (scene: PodScene) => void>> = {
   'all is well': () => undefined,
-  'two pods say that they have one address': (scene) => {
+  'two pods claim one address': (scene) => {
     scene.pod('first', { annotations: allocatedAnnotations('10.16.0.77') });
     scene.pod('second', { annotations: allocatedAnnotations('10.16.0.77') });
   },
   'a pod claims the address of another, which that IP object proves': (scene) => {
     scene.pod('thief', { annotations: allocatedAnnotations(scene.addressOf('shop/web') ?? '') });
   },
-  'a pod says that it has an address of a Subnet that is not there': (scene) => {
+  'a pod claims an address of a Subnet that does not exist': (scene) => {
     scene.pod('lost', { annotations: allocatedAnnotations('10.99.0.7', { 'ovn.kubernetes.io/logical_switch': 'none' }) });
   },
-  'a pod says that it has an address that its Subnet has not, and no MAC': (scene) => {
+  'a pod claims an address outside of its Subnet, and no MAC': (scene) => {
     scene.pod('odd', { annotations: allocatedAnnotations('10.99.0.7', { 'ovn.kubernetes.io/mac_address': 'none' }) });
   },
-  'a pod on the network of its node says that it has an address': (scene) => {
+  'a pod with hostNetwork claims an address': (scene) => {
     scene.pod('host', { annotations: allocatedAnnotations('10.16.0.78'), spec: { hostNetwork: true } });
   },
-  'a pod says that it has an address on a network that it is not attached to': (scene) => {
+  'a pod claims an address on a network that it is not attached to': (scene) => {
     const key = 'net.shop.ovn.kubernetes.io';
     scene.pod('more', {
       annotations: { [`${key}/allocated`]: 'true', [`${key}/logical_switch`]: 'ovn-default', [`${key}/ip_address`]: '10.16.0.79' },

@@ -168,7 +168,7 @@ test('a command that its program would not accept is found', () => {
     assert.equal(problemOf(right), undefined, right);
 });
 
-test('no message tells to remove what belongs to another program', () => {
+test('no message asks to remove what belongs to another program', () => {
   const texts = [...Object.values(REASONS).map(({ next }) => next), ...Object.values(KUBE_ADVICE), ...Object.values(OVSDB_ADVICE)];
   const sources = globSync('src/{diff,compile,commit}/**/*.ts', { cwd: ROOT })
     .filter((path) => !path.endsWith('.test.ts'))

@@ -33,7 +33,7 @@ async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<
   }
 }
 
-test('changed outputs, and the rows that come and go with them, are no drift', async () => {
+test('changed outputs, and the rows that are created and deleted with them, are no drift', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, groupRow, setRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup]);
     await kiln.want([switchRow, groupRow, row(set, { name: 'a1', addresses: ['10.0.0.1'] }), port('00:00:00:00:00:01 10.0.0.3')]);

@@ -420,7 +420,7 @@ test('a queued write that is no longer due is cancelled: its object may be in us
   assert.equal(bench.sent.length, 1, 'a write that is still due stays queued');
 });
 
-test('a rejected write is retried ever more rarely, whatever happens to the object; its other writes go on', async () => {
+test('a rejected write is retried ever more rarely, whatever happens to the object; its other writes continue', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   const delays: number[] = [];

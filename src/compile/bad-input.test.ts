@@ -203,7 +203,7 @@ function scene(): PodScene {
 }
 
 for (const [what, { resource, name, spec, condition, says, corrected, after, rows, dhcp }] of Object.entries(MISTAKES))
-  test(`${what}: reported, other objects go on, corrected it works`, () => {
+  test(`${what}: reported, other objects keep working, and it works once corrected`, () => {
     const made = scene();
     const { bench } = made;
     const [type, status, reason] = condition;
@@ -255,7 +255,7 @@ test('host bits are cleared, and reported with field, value and rule; a network 
   );
 });
 
-test('a correction is reported by a condition before it is made, and the condition goes with the next edit', () => {
+test('a correction is reported by a condition before it is made, and the condition is removed with the next edit', () => {
   const { bench } = scene();
   const wrong = { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16' } };
   bench.put('subnets', wrong);

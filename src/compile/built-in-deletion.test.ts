@@ -47,7 +47,7 @@ function ports({ bench }: PodScene): readonly string[] {
   return [...bench.northbound.table('Logical_Switch_Port')].map(([uuid, row]) => `${uuid} ${String(row['name'])}`).toSorted();
 }
 
-test('all Vpcs and Subnets are deleted: those in use stay with their ports and addresses, the others go', () => {
+test('all Vpcs and Subnets are deleted: those in use stay with their ports and addresses, the others are deleted', () => {
   const scene = allDeleted();
   const { bench } = scene;
   assert.deepEqual(bench.keys('subnets'), ['join', 'ovn-default']);
@@ -90,7 +90,7 @@ test('the join Subnet that is being deleted takes new nodes, and the default Vpc
   );
 });
 
-test('the default Subnet goes with its last pod and is created again in the Vpc that is being deleted: a waiting pod gets an address', () => {
+test('the default Subnet is deleted with its last pod and created again in the Vpc that is being deleted: a waiting pod gets an address', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const [vpc, subnet] = [uidOf(scene, 'vpcs', 'ovn-cluster'), uidOf(scene, 'subnets', 'ovn-default')];
@@ -107,7 +107,7 @@ test('the default Subnet goes with its last pod and is created again in the Vpc 
   assert.deepEqual([uidOf(scene, 'vpcs', 'ovn-cluster'), addressOf(scene, 'n1')], [vpc, node]);
 });
 
-test('with the last node the join Subnet and the Vpc go, and all are created again for the next one', () => {
+test('the join Subnet and the Vpc are deleted with the last node, and created again for the next one', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const before = BUILT_IN.map(([resource, name]) => uidOf(scene, resource, name));
@@ -122,7 +122,7 @@ test('with the last node the join Subnet and the Vpc go, and all are created aga
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
-test('a node that is added while the join Subnet goes with its last node is in the one that is created again', () => {
+test('a node that is added while the join Subnet is deleted with its last node is in the one that is created again', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const before = uidOf(scene, 'subnets', 'join');
@@ -135,7 +135,7 @@ test('a node that is added while the join Subnet goes with its last node is in t
   assert.deepEqual(violations(scene), []);
 });
 
-test('the empty default Vpc goes at once, and a Subnet that was added meanwhile is in the one that is created again', () => {
+test('the empty default Vpc is deleted at once, and a Subnet that was added meanwhile is in the one that is created again', () => {
   const scene = allDeleted();
   const { bench } = scene;
   for (const node of ['n1', 'n2']) bench.removeByForce('nodes', node);

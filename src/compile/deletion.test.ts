@@ -47,7 +47,7 @@ test('a blocked deletion is reported by one Event, however many blockers it had,
   ]);
 });
 
-test('a Subnet without blockers, whose switch has a row of another program, is never reported as going before that row is gone', () => {
+test('a Subnet without blockers, whose switch has a row of another program, is never reported as deleted before that row is gone', () => {
   const { bench } = tenant();
   const [home] = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red') ?? assert.fail();
   const uuid = '00000000-0000-4000-8000-000000000042';
@@ -75,7 +75,7 @@ test('a Subnet without blockers, whose switch has a row of another program, is n
   assert.equal(eventsOf(bench, 'subnets', 'red', /^DeletionUnblocked$/).length, 1);
 });
 
-test('an IP object that a user deletes while its pod runs is reported once, and goes with the pod', () => {
+test('an IP object that a user deletes while its pod runs is reported once, and is deleted with the pod', () => {
   const { bench } = tenant();
   bench.delete('ips', 'a.shop');
   bench.converge();

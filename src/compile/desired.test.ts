@@ -61,7 +61,7 @@ test('of several requests of one claimant each stands while its rule emits it, a
   }
 });
 
-test('rows are counted by table, and conditions by status and reason, as outputs come and go', () => {
+test('rows are counted by table, and conditions by status and reason, as outputs are added and removed', () => {
   const desired = new Desired();
   const ready = (status: 'True' | 'False'): PatchOutput => ({
     kind: 'patch',
@@ -103,7 +103,7 @@ test('an equal output of the next run stays the same object, in whatever order a
   assert.deepEqual([...desired.dirtyRows].toSorted(), [rowId('Logical_Router', 'd'), rowId('Logical_Router', 'v')]);
 });
 
-test('the first of many members of one row comes and goes at the same cost for each member, however many there are', () => {
+test('the first of many members of one row is added and removed at the same cost for each member, however many there are', () => {
   let reads = 0;
   const member = (name: number): MemberOutput => ({
     kind: 'member',

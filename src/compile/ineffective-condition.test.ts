@@ -414,7 +414,7 @@ test('namespaces that do not exist are reported until they do, on Vpc, Subnet, I
   for (const [resource, name] of objects) assert.deepEqual(withoutEffectOf(bench, resource, name), []);
 });
 
-test('a Subnet that excludes all addresses of a family reports that; a pod that requests one by name gets it; the report goes with one exclusion less', () => {
+test('a Subnet that excludes all addresses of a family reports that; a pod that requests one by name gets it; the report is removed with one exclusion less', () => {
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;
   scene.subnet('closed', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.0..10.7.0.255'], namespaces: ['shop'] });

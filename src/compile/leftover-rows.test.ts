@@ -34,7 +34,7 @@ function reports(scene: PodScene): readonly string[] {
   return leftoverGroups(scene.bench.world).map((group) => leftoverText(group).message);
 }
 
-test('a policy that Kube-OVN left in the router of a Vpc is retained and reported, and goes with the Vpc', () => {
+test('a policy that Kube-OVN left in the router of a Vpc is retained and reported, and is deleted with the Vpc', () => {
   const scene = withVpc();
   const { bench } = scene;
   left(scene, 'Logical_Router_Policy', { ...POLICY, external_ids: VENDOR }, POLICIES);
@@ -66,7 +66,7 @@ test('of equal policies one stays when the Vpc requests it, and none when it doe
   assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 0);
 });
 
-test('what serves a node goes with it, also where the node was gone before the start', () => {
+test('what serves a node is deleted with it, also if the node was gone before the start', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
@@ -145,7 +145,7 @@ test('what serves no object that exists is left alone, and reported with what it
   assert.match(next, /^ovn-nbctl remove Logical_Router \S+ policies \S+$/, 'never the load balancer');
 });
 
-test('what translates addresses goes with the rule or the pod that it is for, and does not meet the next holder of the address', () => {
+test('a row that translates addresses is deleted with its rule or its pod, and does not meet the next holder of the address', () => {
   const scene = withVpc();
   const { bench } = scene;
   const NAT = { table: 'Logical_Router', name: 'blue', column: 'nat' };
@@ -232,7 +232,7 @@ test('equal static routes without keys, as Kube-OVN before 1.15 leaves them: a t
   assert.deepEqual(reports(scene), []);
 });
 
-test('equal static routes that no Vpc requests are retained and listed each, and go with the Vpc', () => {
+test('equal static routes that no Vpc requests are retained and listed each, and are deleted with the Vpc', () => {
   const scene = withVpc();
   const { bench } = scene;
   const ROUTES = { table: 'Logical_Router', name: 'blue', column: 'static_routes' };
@@ -254,7 +254,7 @@ const OLD_POLICY = { priority: 29_000, match: 'ip4.src == 10.8.0.0/24', action: 
 const OF_DEFAULT = { table: 'Logical_Router', name: 'ovn-cluster', column: 'policies' };
 const OLD_POLICY_ID = 'ovn-cluster|29000|ip4.src == 10.8.0.0/24';
 
-test('equal leftovers of a Subnet are listed each, also beside its own policies of equal priority, and go with the Subnet', () => {
+test('equal leftovers of a Subnet are listed each, also beside its own policies of equal priority, and are deleted with the Subnet', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
@@ -278,7 +278,7 @@ function policiesOfOthers(ids: readonly string[]): readonly string[] {
   return ids.filter((id) => id.includes('29000') && !id.includes('10.8.0.0/24') && !id.includes('$apps'));
 }
 
-test('a Subnet that is deleted and made again: an old policy of equal priority goes with the first one, and is reported where it was there before', () => {
+test('a Subnet that is deleted and made again: an old policy of equal priority is deleted with the first one, and is reported if it existed before', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const old = (external_ids: object): void => left(scene, 'Logical_Router_Policy', { ...OLD_POLICY, external_ids }, OF_DEFAULT);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RuleBench } from '../testing/rule-bench.ts';
 import { rowId } from '../nb/row-id.ts';
 
-test('a row conflict of a Vpc, a Subnet or an IPPool is reported by a condition and an Event; the condition goes with the conflict', () => {
+test('a row conflict of a Vpc, a Subnet or an IPPool is reported by a condition and an Event; the condition is removed with the conflict', () => {
   const bench = new RuleBench();
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });

@@ -129,7 +129,7 @@ const SELECTORS: readonly LabelSelector[] = [
 ];
 
 for (const seed of [1, 2, 3])
-  test(`rows have what their selectors select, whatever comes, changes and goes (history ${seed})`, () => {
+  test(`rows have what their selectors select, whatever is created, changed and deleted (history ${seed})`, () => {
     let state = seed * 7_919;
     const draw = (most: number): number => (state = (state * 48_271) % 2_147_483_647) % most;
     const labels = (): Record<string, string> => ({

@@ -134,7 +134,7 @@ test('a plain object gets no report', () => {
   );
 });
 
-test('the condition of an IP object goes with the field', () => {
+test('the condition of an IP object is removed with the field', () => {
   const { bench } = new PodScene();
   bench.put('ips', {
     metadata: { name: 'kept.shop' },

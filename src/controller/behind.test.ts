@@ -23,7 +23,7 @@ const SLOW: Rule = {
   },
 };
 
-test('while edits of one tenant come faster than rules run, writes for other tenants go on', async () => {
+test('while edits of one tenant come faster than rules run, writes for other tenants continue', async () => {
   await using cluster = await InProcessCluster.start();
   const { client } = cluster;
   await createFloodTenants(client, FLOOD_PODS);

@@ -84,7 +84,7 @@ test('a patch for another uid does not apply to this object', () => {
   );
 });
 
-test('the finalizer goes only if all rules agree, and foreign finalizers stay', () => {
+test('the finalizer is removed only if all rules agree, and foreign finalizers stay', () => {
   const observed = subnet({ metadata: { finalizers: [FINALIZER, 'example.com/other'] } });
   assert.deepEqual(diff([patch({ finalizer: false }), patch({ finalizer: true })], observed), []);
   const [write] = diff([patch({ finalizer: false })], observed);

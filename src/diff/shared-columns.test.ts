@@ -108,7 +108,7 @@ for (const { mode, id, column, base, member, held } of COLUMNS) {
     return new Set([...(value as ReadonlySet<string>)].map((uuid) => bench.world.rows.entry(uuid as never)?.id));
   };
 
-  test(`a column of mode ${mode} has what the row output and the members say, and loses a member that goes`, () => {
+  test(`a column of mode ${mode} has the values of the row output and of the members, and loses a member that is no longer emitted`, () => {
     assert.equal(modeOf(id, column), mode);
     const bench = started();
     assert.deepEqual(read(bench), held(['a', 'bb']));
@@ -120,7 +120,7 @@ for (const { mode, id, column, base, member, held } of COLUMNS) {
     assert.deepEqual(read(bench), held([]));
   });
 
-  test(`a member of a column of mode ${mode} that goes while no controller runs is collected after the restart`, () => {
+  test(`a member of a column of mode ${mode} that is no longer emitted after a restart is collected`, () => {
     const bench = started();
     bench.removeByForce('namespaces', 'bb');
     const again = bench.restarted();

@@ -124,7 +124,7 @@ test('after an update that does not fit, nothing is resumed: all is read again',
   assert.ok(!session.replica.table('Logical_Switch').has(ghost));
 });
 
-test('a leader killed with -9, and started again: the session goes to the new one and goes on', async (t) => {
+test('a leader killed with -9, and started again: the session moves to the new one and continues', async (t) => {
   const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true, probeIntervalMs: 1_000 });
   await session.untilSynced();
   await commitEventually(session, 'before the kill');

@@ -143,7 +143,7 @@ test('a disposed computation leaves nothing behind', () => {
   assert.equal(runs, 1);
 });
 
-test('runDue stops when enough() returns true and goes on with the next call', () => {
+test('runDue stops when enough() returns true and continues with the next call', () => {
   const { reactor, things } = setUp();
   const readers = Array.from({ length: 10 }, (_, i) => new Computed(reactor, () => things.get(`k${i}`)?.size));
   for (const reader of readers) reader.get();

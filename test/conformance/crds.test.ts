@@ -175,7 +175,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     }
   });
 
-  currentTest('a field that no schema has is refused by its name, as kubectl asks for by default', async () => {
+  currentTest('a field that no schema has is rejected by its name, as kubectl asks for by default', async () => {
     const vpc = { apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'typed' }, spec: { namespace: ['shop'] } };
     await assert.rejects(cluster.kubectl(['apply', '-f', '-'], JSON.stringify(vpc)), /unknown field "spec\.namespace"/);
   });

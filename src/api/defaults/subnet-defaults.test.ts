@@ -133,7 +133,7 @@ describe('subnetDefaults', () => {
     assert.equal(defaultsOf({ cidrBlock: '10.1.0.0/16', default: true, vpc: 'v1' }, 'ovn-default').default, false);
   });
 
-  test('a sound Subnet stays sound', () => {
+  test('a valid Subnet stays valid', () => {
     const spec = withSubnetDefaults({ name: 's', spec: { cidrBlock: '10.1.2.3/16,FD00::1/64' } }, settings);
     assert.deepEqual(subnetFindings({ name: 's', spec }), []);
   });

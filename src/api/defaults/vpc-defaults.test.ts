@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { vpcDefaults } from './vpc-defaults.ts';
 
-test('routes get a policy, ineffective next hops go, the rest stays', () => {
+test('routes get a policy, ineffective next hops are removed, the rest stays', () => {
   const spec = {
     staticRoutes: [
       { cidr: '0.0.0.0/0', nextHopIP: '10.0.0.1' },

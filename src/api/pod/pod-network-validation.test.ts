@@ -11,7 +11,7 @@ const ovn = (suffix: string, value: string, more: Readonly<Record<string, string
 describe('podNetworkFindings', () => {
   test('a pod without requests', () => assert.deepEqual(found({}), []));
 
-  test('what the controller writes back is sound', () => {
+  test('what the controller writes back is valid', () => {
     assert.deepEqual(
       found({
         'ovn.kubernetes.io/allocated': 'true',

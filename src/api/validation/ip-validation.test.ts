@@ -9,7 +9,7 @@ const found = (spec: IPSpec, name = 'web.shop', of: typeof subnet | undefined = 
   ipFindings({ name, spec }, of).map(({ code, field }) => `${code} ${field}`);
 
 describe('ipFindings', () => {
-  test('a sound IP', () => {
+  test('a valid IP object', () => {
     assert.deepEqual(found(base), []);
     assert.deepEqual(found({ ...base, v4IpAddress: '10.1.0.5', v6IpAddress: 'fd00:1::5', ipAddress: '10.1.0.5,fd00:1::5' }), []);
     assert.deepEqual(found({ ...base, macAddress: '02:00:00:00:00:01', podType: 'StatefulSet' }), []);

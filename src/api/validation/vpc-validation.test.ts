@@ -18,7 +18,7 @@ const peering = (link: VpcPeering): string[] =>
   );
 
 describe('vpcFindings', () => {
-  test('an empty Vpc is sound', () => assert.deepEqual(found({}), []));
+  test('an empty Vpc is valid', () => assert.deepEqual(found({}), []));
 
   test('static routes', () => {
     assert.deepEqual(staticRoute({}), []);

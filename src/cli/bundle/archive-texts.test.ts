@@ -38,7 +38,7 @@ test('addresses, networks, ranges, MACs, numbers, dates, known names and lists o
     assert.equal(archivedText(text, names), `[text of ${text.length} characters]`);
 });
 
-test("of a sentence, what a user wrote within quotes goes; a quote of the user's own opens no way around", () => {
+test("of a sentence, what a user wrote within quotes is removed; a quote of the user's own opens no way around", () => {
   assert.equal(
     archivedMessage('Subnet red: spec.cidr "10.0.0.0/24" overlaps "red"', names),
     'Subnet red: spec.cidr "10.0.0.0/24" overlaps "red"',

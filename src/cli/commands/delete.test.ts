@@ -69,7 +69,7 @@ test('a dry run shows the tree and what it does to workloads, and changes nothin
   assert.equal((await find('pods', 'green-0', 'default'))?.metadata.deletionTimestamp, undefined);
 });
 
-test('without a terminal it needs --yes, and then all of it goes, leaves first', { skip }, async () => {
+test('without a terminal it needs --yes, and then deletes everything, leaves first', { skip }, async () => {
   const asked = await scene.kiln('delete', 'vpc', 'green', '--cascade');
   assert.equal(asked.exit, 2);
   assert.match(asked.err, /there is no terminal for the confirmation\n {2}next: kiln delete vpc green --cascade --yes\n$/);

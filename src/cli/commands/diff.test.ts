@@ -175,7 +175,7 @@ test(
   },
 );
 
-test('a controller leads that renews its Lease, whatever its clock says; one that does not leads no more', { skip }, async () => {
+test('a controller is the leader while it renews its Lease, whatever time its clock has, and no longer', { skip }, async () => {
   const HOUR = 3_600_000;
   const renew = async (holderIdentity: string, ahead: number): Promise<unknown> =>
     await scene.client.mergePatch(

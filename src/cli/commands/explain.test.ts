@@ -86,7 +86,7 @@ test('a pod past its grace period with a foreign finalizer has no addresses any 
   );
 });
 
-test('the addresses of a Subnet are told in words that a person reads; an object in effect does not wait', { skip }, async () => {
+test('the addresses of a Subnet are counted in readable numbers; an object in effect does not wait', { skip }, async () => {
   await scene.make('subnets', { metadata: { name: 'six' }, spec: { cidrBlock: 'fd00:92::/64' } });
   await scene.controller.untilQuiet();
   const { exit, out } = await scene.kiln('explain', 'subnet', 'six');

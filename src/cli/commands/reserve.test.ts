@@ -79,7 +79,7 @@ function find(name: string): Promise<IP | undefined> {
   return client.find<IP>(IPS, { name });
 }
 
-test('reserve books the next free address, or the requested one, and release frees it', { skip }, async () => {
+test('reserve reserves the next free address, or the requested one, and release frees it', { skip }, async () => {
   const free = await reserved('one', { output: 'wide', lease: '24h' });
   assert.equal(free.exit, 0);
   assert.match(free.out, /^NAME {9}V4IP {7}V6IP {4}MAC .*SUBNET {2}LEASE {2}FOR {10}STATE/);
@@ -198,7 +198,7 @@ test('in a Subnet that is not ready a reservation times out, stays a request, an
   await client.delete(SUBNETS, { name: 'broken' });
 });
 
-test('a namespace that does not exist is told, and the address is reserved for later all the same', { skip }, async () => {
+test('a namespace that does not exist is reported, and the address is reserved for it all the same', { skip }, async () => {
   for (const dryRun of ['client', 'none'] as const) {
     const { exit, err } = await reserved('early', { namespace: 'not-yet', dryRun });
     assert.equal(exit, 0, err);

@@ -84,7 +84,7 @@ test('an address is reserved and released', { skip }, async () => {
   assert.deepEqual(released, { exit: 0, out: 'ip.kubeovn.io/cli.shop\n', err: '' });
 });
 
-test('bundle writes its archive, and uninstall shows what would go', { skip }, async () => {
+test('bundle writes its archive, and uninstall shows what it would delete', { skip }, async () => {
   const file = join(directory, 'kiln.tar.gz');
   const [bundle, uninstall] = await Promise.all([kiln('bundle', '--file', file), kiln('uninstall', '--dry-run=client')]);
   // No pod of the laboratory runs the controller, so there is no log to fetch.

@@ -30,7 +30,7 @@ function problem(files: { readonly ovnCa?: string; readonly ovnCert?: string; re
   return certificateProblem({ ovnNb: 'ssl:10.0.0.1:6641', ovnCa: mine.ca, ovnCert: mine.cert, ovnKey: mine.key, ...files });
 }
 
-test('what fits is taken, with the text before a certificate that openssl and ovs-pki write', () => {
+test('a matching CA, certificate and key are accepted, also with the text that openssl and ovs-pki write before a certificate', () => {
   assert.equal(problem({}), undefined);
   const described = file('described.pem', `Certificate:\n    Data:\n        Version: 3\n${readFileSync(mine.ca, 'utf8')}`);
   assert.equal(problem({ ovnCa: described }), undefined);

@@ -46,7 +46,7 @@ function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server 
 
 const retry = ({ messages }: Server, ms = 30_000): RequestRetry => new RequestRetry(ms, (text) => void messages.push(text));
 
-test('a request to scale is retried during an outage of the API server, and the way back names the former scale', async () => {
+test('a request to scale is retried during an outage of the API server, and the command to undo it names the former scale', async () => {
   const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
   await settleOwners([DEPLOYMENT], 'scale', one.io, retry(one));
   assert.equal(one.replicas(), 0);
@@ -80,7 +80,7 @@ test('workloads that stay are not changed, and owners that cannot be scaled are 
   assert.equal(one.replicas(), 3);
 });
 
-test('the command goes on when the controller makes no pods any more: a Deployment has none, others have observed their scale', async () => {
+test('the command continues when the controller creates no more pods: a Deployment has none, others have observed their scale', async () => {
   const looks: { observedGeneration?: number; replicas?: number }[] = [];
   const answered: string[] = [];
   const client = {

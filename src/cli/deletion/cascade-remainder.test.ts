@@ -4,7 +4,7 @@ import { cascadeOf } from '../../explain/cascade.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { CascadeLeft } from './cascade-remainder.ts';
 
-test('a pod that came in between stops the command, unless its owner ends: it goes by itself, and so does its address', () => {
+test('a pod that came in between stops the command, unless its owner ends: it is deleted then, and so is its address', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });

@@ -47,7 +47,7 @@ for (const [whom, signal] of [
     if (starter.exitCode === null && starter.signalCode === null) await once(starter, 'exit');
   });
 
-test('a process that npm did not start goes on when its parent ends', () => {
+test('a process that npm did not start continues when its parent ends', () => {
   let looks = 0;
   watchAncestors(assert.fail, { npm_lifecycle_event: 'test' }, () => [++looks, 1])();
   assert.equal(looks, 0);

@@ -272,7 +272,7 @@ test('a wrong setting ends the command with the three lines of every failure and
   assert.equal((await runHere(['config'], { KILN_CONFIG: '' })).exit, 0);
 });
 
-test('settings that do not go together are printed all the same, then complained of', async () => {
+test('kiln config prints settings that contradict each other, then the error', async () => {
   const { exit, out, err } = await runHere(['config'], { KILN_OVN_CA: '/ca.pem' });
   assert.match(out, /^ovnCa +\/ca\.pem +environment +KILN_OVN_CA$/m);
   assert.match(err, /^error: kiln start would not run with these settings\n {2}why: ssl endpoints need all/);

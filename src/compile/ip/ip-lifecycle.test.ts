@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 
-test('an IP object removed by force under a running pod is created again, and its port never goes', () => {
+test('an IP object removed by force under a running pod is created again, and its port is never deleted', () => {
   for (const statefulSet of [undefined, 'db']) {
     const scene = new PodScene();
     if (statefulSet !== undefined) scene.statefulSet(statefulSet, 1);
@@ -124,7 +124,7 @@ test('a legacy IP object, without annotations of Kiln, is adopted and stays with
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
 });
 
-test('the port that Kube-OVN made for a pod which was gone before the start goes with its IP object; another legacy port stays', () => {
+test('the port that Kube-OVN made for a pod which was gone before the start is deleted with its IP object; another legacy port stays', () => {
   const scene = new PodScene();
   const [switchRow] = scene.bench.northbound.table('Logical_Switch');
   assert.ok(switchRow !== undefined);
@@ -217,7 +217,7 @@ function ofSubnet(scene: PodScene, name: string): void {
   scene.bench.converge();
 }
 
-test("a Subnet's own IP object does not block the Subnet, goes after it, and before it if a user deletes it", () => {
+test("a Subnet's own IP object does not block the Subnet, and is deleted after it, or before it if a user deletes it", () => {
   for (const name of ['u2o-interconnection.ovn-cluster.net', 'mcast-querier.net']) {
     const scene = new PodScene();
     const { bench } = scene;
@@ -257,7 +257,7 @@ test('a pod with a similar name has its IP object like all others', () => {
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'mcast-querier.shop')], [undefined, undefined]);
 });
 
-test("a pod's IP object edited to be the Subnet's own goes with the pod, deleted with the Subnet or not", () => {
+test("a pod's IP object edited to be the Subnet's own is deleted with the pod, deleted with the Subnet or not", () => {
   const scene = new PodScene();
   const { bench } = scene;
   const { metadata } = scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });

@@ -26,7 +26,7 @@ test('a pool is ready, and keeps an address set under a name that OVN takes', ()
   assert.deepEqual([ippool, vendor], ['my-pool', 'kube-ovn']);
 });
 
-test('the address set follows the spec and goes with the pool', () => {
+test('the address set follows the spec and is deleted with the pool', () => {
   const bench = setUp();
   bench.edit('ippools', 'my-pool', { ips: ['10.0.0.9'] });
   bench.converge();

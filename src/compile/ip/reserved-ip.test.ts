@@ -19,7 +19,7 @@ test('an IP object that a user creates is completed and retained, without a port
   assert.equal(scene.portAddresses('web.shop'), undefined);
 });
 
-test('a pod of its name gets the address, and leaves it reserved when it goes', () => {
+test('a pod of its name gets the address, and leaves it reserved when it is deleted', () => {
   const scene = new PodScene();
   reserve(scene, { ipAddress: '10.16.8.8' });
   scene.pod('other');
@@ -43,7 +43,7 @@ test('a pod of its name gets the address, and leaves it reserved when it goes', 
   assert.equal(fresh.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
 
-test('a request for an address is completed while a pod of its name waits, and stays when the pod goes', () => {
+test('a request for an address is completed while a pod of its name waits, and stays when the pod is deleted', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/vip': 'later' } });
   reserve(scene);

@@ -62,7 +62,7 @@ test('a node joins: address, IP object, port, annotations, port group, policy', 
   assert.equal(scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip6.dst == fd00:1::12'), undefined);
 });
 
-test('all rows and objects of a node go with it', () => {
+test('all rows and objects of a node are deleted with it', () => {
   const scene = new PodScene();
   const rows = scene.bench
     .rowIds('Logical_Switch_Port')
@@ -495,7 +495,7 @@ test('nodes whose names differ only in `-` and `.` have one port group in OVN: b
   assert.deepEqual(reported('n.0'), []);
 });
 
-test('the join Subnet goes from two families to one: its nodes keep the address of that one, report that, and block nothing', () => {
+test('the join Subnet changes from two families to one: its nodes keep the address of that one, report that, and block nothing', () => {
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;
   bench.converge();

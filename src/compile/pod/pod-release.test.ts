@@ -6,7 +6,7 @@ function gone(scene: PodScene, port: string): boolean {
   return scene.bench.object('ips', port) === undefined && scene.portAddresses(port) === undefined;
 }
 
-test('with the pod go its port, its memberships and its IP object, and the address is free', () => {
+test('port, memberships and IP object are deleted with the pod, and the address is free', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.converge();
@@ -106,7 +106,7 @@ test('pod and Subnet deleted together, at any time during the binding, leave not
   }
 });
 
-test('deleted in the worst order (Vpc, Subnet, pod), everything goes, and nothing before its users', () => {
+test('deleted in the worst order (Vpc, Subnet, pod), everything is deleted, and nothing before its users', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
   scene.subnet('blue-a', { vpc: 'blue', cidrBlock: '10.51.0.0/24', namespaces: ['shop'] });

@@ -86,7 +86,7 @@ test('the built-in Subnets come back after they were deleted', () => {
   assert.equal(bench.condition('subnets', 'ovn-default', 'Ready')?.status, 'True');
 });
 
-test('without nodes even the default Vpc goes and is created again', () => {
+test('without nodes even the default Vpc is deleted and created again', () => {
   const bench = setUp();
   bench.removeByForce('nodes', 'n1');
   bench.delete('subnets', 'red');

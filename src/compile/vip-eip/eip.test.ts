@@ -211,7 +211,7 @@ test('an IptablesEIP without a gateway reports that, and not that one is set', (
   assert.match(message, /^IptablesEIP i1: spec\.natGwDp "" names no VpcNatGateway, and NAT gateways are not implemented/);
 });
 
-test('a Subnet waits for its EIPs and names them; with the last of them it goes', () => {
+test('a Subnet waits for its EIPs and names them, and is deleted with the last of them', () => {
   const made = scene();
   eip(made, 'e1');
   made.bench.delete('subnets', 'ext');

@@ -19,7 +19,7 @@ function ownedBy(bench: RuleBench, owner: string): number {
   return bench.world.rows.ownedBy(owner).size;
 }
 
-test('a Vpc stays while it has a Subnet, and goes with all its rows after the last one', () => {
+test('a Vpc stays while it has a Subnet, and is deleted with all its rows after the last one', () => {
   const bench = setUp();
   const rows = ownedBy(bench, 'vpc//blue');
   bench.delete('vpcs', 'blue');
@@ -144,7 +144,7 @@ test('a Vpc removed by force leaves its router to its Subnets, and a new one get
   assert.equal(bench.condition('subnets', 'red', 'Error')?.status, 'Unknown');
 });
 
-test('the router of a Vpc removed by force goes with its last Subnet', () => {
+test('the router of a Vpc removed by force is deleted with its last Subnet', () => {
   const bench = setUp();
   bench.removeByForce('vpcs', 'blue');
   bench.removeByForce('ips', 'web.shop');
@@ -155,7 +155,7 @@ test('the router of a Vpc removed by force goes with its last Subnet', () => {
   assert.deepEqual([ownedBy(bench, 'vpc//blue'), ownedBy(bench, 'subnet//red')], [0, 0]);
 });
 
-test('a Subnet goes although its router was removed by hand', () => {
+test('a Subnet is deleted although its router was deleted by hand', () => {
   const bench = setUp();
   bench.removeByForce('ips', 'web.shop');
   bench.removeByForce('vpcs', 'blue');
@@ -166,7 +166,7 @@ test('a Subnet goes although its router was removed by hand', () => {
   assert.equal(ownedBy(bench, 'subnet//red'), 0);
 });
 
-test('the rows of a Vpc that was created again while no controller ran go to the new one', () => {
+test('the rows of a Vpc that was created again while no controller ran belong to the new one', () => {
   const bench = setUp();
   bench.removeByForce('vpcs', 'blue');
   bench.put('vpcs', { metadata: { name: 'blue' } });

@@ -36,7 +36,7 @@ test('the default that is filled in, other edits and a first list are no change 
   assert.deepEqual(eventsOfChange('subnets', { type: 'upsert', object: subnet({ gatewayNode: 'a' }) }), []);
 });
 
-test('an IP object that goes is reported on the pod that had it, and on no other object', () => {
+test('an IP object that is deleted is reported on the pod that had it, and on no other object', () => {
   const spec = { podName: 'web', namespace: 'shop', subnet: 'red', ipAddress: '10.0.0.2', macAddress: '0a:00:00:00:00:02' };
   const details = 'provider=ovn subnet=red ip=10.0.0.2 mac=0a:00:00:00:00:02 logicalSwitchPort=web.shop';
   assert.deepEqual(freed(spec), [`pods shop/web p PodNetworkReleased ${details}`]);

@@ -383,7 +383,7 @@ describe('ListWatchCache', () => {
     assert.equal(cache.counters.failures, 1);
   });
 
-  it('reads the reply to a write before trimming it: an object goes with the last finalizer, a Namespace with that of its spec', async () => {
+  it('reads the reply to a write before trimming it: an object is deleted with the last finalizer, a Namespace with that of its spec', async () => {
     await synced({ trim: ({ metadata }) => ({ metadata }) });
     const leaving = (version: number, metadata: object, finalizers: readonly string[]): Pod => {
       const before = pod('a', version, { spec: { finalizers } });

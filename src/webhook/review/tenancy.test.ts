@@ -83,7 +83,7 @@ test('the denial of a pod has the message that its condition would have', () => 
   }
 });
 
-test('an address of an IPPool for other namespaces is refused at admission with either tenancy: of a pod, an IP object and a Vip', () => {
+test('an address of an IPPool for other namespaces is denied at admission with either tenancy: of a pod, an IP object and a Vip', () => {
   for (const tenancy of ['open', 'namespaced'] as const) {
     const scene = tenants(tenancy);
     scene.bench.put('ippools', { metadata: { name: 'red' }, spec: { subnet: 'ovn-default', ips: ['10.16.0.50'], namespaces: ['red'] } });

@@ -39,7 +39,7 @@ const chosen = defineSet(
   (of, namespace, ip) => (of.namespaces.get(namespace)?.metadata.labels?.['not'] === ip ? undefined : ip),
 );
 
-test('a set has what its parts have, once, as keys come, move and go', () => {
+test('a set has what its parts have, once, as keys are added, moved and removed', () => {
   const at = world();
   putNamespace(at, 'n', { of: 'red.blue' });
   for (const name of ['b', 'a']) putIp(at, name, 'red');
@@ -78,7 +78,7 @@ test('a reader runs again only when what it read has changed', () => {
   assert.deepEqual([first.get(), one.get(), runs], [['a'], false, 5]);
 });
 
-test('one that comes or goes costs the same at any size', () => {
+test('a member that enters or leaves costs the same at any size', () => {
   const costs = [100, 10_000].map((size) => {
     const at = world();
     putNamespace(at, 'n', { of: 'red' });
@@ -96,7 +96,7 @@ test('one that comes or goes costs the same at any size', () => {
   assert.equal(costs[0], costs[1]);
 });
 
-test('a watcher hears of each member that enters or leaves, and a set without readers and watchers ends', () => {
+test('a watcher is called for each member that enters or leaves, and a set without readers and watchers ends', () => {
   const at = world();
   putNamespace(at, 'n', { of: 'red' });
   putIp(at, 'a', 'red');

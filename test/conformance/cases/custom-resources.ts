@@ -448,7 +448,7 @@ export function customResourceCases(holder: Holder): void {
       assert.match(await status(`"time":"${wrong}"`), /^time: Invalid value: .* must be of type date-time/);
   });
 
-  test('a definition goes with its objects', async () => {
+  test('a definition is deleted with its objects', async () => {
     const { http } = conformance(holder);
     await http.send('POST', CRDS, definition('goers', 'Goer', 'Cluster'));
     const path = `/apis/${GROUP}/v1/goers`;

@@ -90,7 +90,7 @@ export function lifecycleCases(holder: Holder): void {
       await until(`${name} is there`, async () => (await http.get(`/api/v1/namespaces/${name}`)).status === 200);
   });
 
-  test('dependents go after their owner', async () => {
+  test('dependents are deleted after their owner', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const owner = await http.send('POST', KITS(namespace), kit('owner'));

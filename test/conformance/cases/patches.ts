@@ -68,7 +68,7 @@ export function patchCases(holder: Holder): void {
     assert.deepEqual((await http.get(`${WIDGETS}/${name}`)).body, created.body);
   });
 
-  test('finalizers come and go by JSON patch', async () => {
+  test('finalizers are added and removed by JSON patch', async () => {
     const { http } = conformance(holder);
     const name = fresh('final');
     await http.send('POST', WIDGETS, widget(name));

@@ -69,7 +69,7 @@ test("an IP object created by hand with a bound pod's address: both report it, t
   assert.equal(scene.addressOf('shop/second'), undefined);
 });
 
-test('when the first claimant goes, the conflict of the other ends and its pod gets the port', () => {
+test('when the first claimant is deleted, the conflict of the other ends and its pod gets the port', () => {
   const scene = new PodScene();
   static7(scene, 'first');
   restored(scene, 'second');

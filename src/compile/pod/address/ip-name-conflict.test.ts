@@ -62,7 +62,7 @@ test('an IP object with a request and its pod end the same in every order: the p
   }
 });
 
-test('a request that cannot be met keeps its pod waiting with the reason, and both go on when it can', () => {
+test('a request that cannot be met keeps its pod waiting with the reason, and both continue when it can', () => {
   const scene = new PodScene();
   scene.pod('first', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.8.8' } });
   scene.bench.converge();

@@ -68,7 +68,7 @@ test('scaling down releases the removed ordinals, and only those', () => {
   );
 });
 
-test('retained addresses go with their StatefulSet', () => {
+test('retained addresses are released with their StatefulSet', () => {
   const scene = bound();
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.bench.converge();

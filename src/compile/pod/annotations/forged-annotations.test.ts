@@ -112,7 +112,7 @@ test('no pod has an address of the join Subnet, whatever its request', () => {
   assert.match(scene.bench.conditionText('vips', 'stolen'), /NodesOnly/);
 });
 
-test("a port that a pod has in the join Subnet goes: what was taken before the rule was there is the node's again", () => {
+test("a port that a pod has in the join Subnet is deleted: an address taken before the rule existed is the node's again", () => {
   const scene = tenants();
   scene.ownPort(
     scene.pod('old', { namespace: 'mallory', annotations: lies({ subnet: 'join', ip: '100.64.0.2', mac: '0a:00:00:00:00:07' }) }),

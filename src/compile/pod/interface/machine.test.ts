@@ -35,7 +35,7 @@ function uidOfRow(made: PodScene, port: string): string | undefined {
   return [...made.bench.northbound.table('Logical_Switch_Port').values()].find((row) => row['name'] === port)?._uuid;
 }
 
-test('a launcher bears the name of its machine', () => {
+test('the IP object, port and annotations of a launcher have the name of its machine', () => {
   const made = scene();
   const ip = made.bench.object('ips', 'vm.shop');
   assert.deepEqual([ip?.spec['podName'], ip?.spec['podType'], ip?.spec['nodeName']], ['vm', 'VirtualMachine', 'n1']);
@@ -85,7 +85,7 @@ test('a stopped machine retains address, MAC and port, over a restart of the con
   }
 });
 
-test('with the machine go address and port, in whatever order machine, instance and pod go', () => {
+test('address and port are deleted with the machine, in whatever order machine, instance and pod are deleted', () => {
   const deletions = [
     ({ bench }: PodScene): void => bench.removeByForce('virtualmachines', 'shop/vm'),
     ({ bench }: PodScene): void => bench.removeByForce('virtualmachineinstances', 'shop/vm'),
@@ -150,7 +150,7 @@ function migrating(): PodScene {
   return made;
 }
 
-test('in a live migration two pods share one address and one port, and it is freed when the machine goes', () => {
+test('in a live migration two pods share one address and one port, and it is freed when the machine is deleted', () => {
   const made = scene();
   const before = facts(made);
   const row = uidOfRow(made, 'vm.shop');
@@ -207,7 +207,7 @@ test('a migration that is aborted leaves the source untouched', () => {
   }
 });
 
-test('source and target that go in either order, machine first or last, leave nothing', () => {
+test('source and target that are deleted in either order, machine first or last, leave nothing', () => {
   const names = [
     'virtualmachines shop/vm',
     'virtualmachineinstances shop/vm',
@@ -225,7 +225,7 @@ test('source and target that go in either order, machine first or last, leave no
   }
 });
 
-test('attached networks of a machine are retained while it is stopped, and go when it is detached from them', () => {
+test('attached networks of a machine are retained while it is stopped, and released when it is detached from them', () => {
   const made = new PodScene();
   made.attachment('shop/fast', 'kube-ovn');
   made.subnet('fast', { cidrBlock: '10.50.0.0/24', provider: 'fast.shop.ovn' });

@@ -75,7 +75,7 @@ test('with its networks deleted the pod keeps running, over a restart of the con
   );
 });
 
-test('the default Subnet forced away does not keep the addresses of other interfaces', () => {
+test('the Subnet of the first interface, removed by force, does not retain the addresses of the others', () => {
   const made = scene();
   made.subnet('own', { cidrBlock: '10.70.0.0/24' });
   made.pod('two', { annotations: { [NETWORKS]: 'infra/fast,infra/wide', 'ovn.kubernetes.io/logical_switch': 'own' } });
@@ -91,7 +91,7 @@ test('the default Subnet forced away does not keep the addresses of other interf
   assert.equal(made.bench.allocation.ledger.usage('fast')?.v4?.using, 2n);
 });
 
-test('pods that come and go do not use up a Subnet for addresses only', () => {
+test('pods that are created and deleted do not use up a Subnet for addresses only', () => {
   const made = scene();
   for (let i = 0; i < 16; i++) {
     made.bench.removeByForce('pods', 'shop/web');

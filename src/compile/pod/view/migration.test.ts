@@ -208,7 +208,7 @@ function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; re
   return { made, converge };
 }
 
-test('a machine whose source is about to end when its target comes keeps its port in a Subnet that is being deleted, which goes after it', () => {
+test('a machine whose source is about to end when its target comes keeps its port in a Subnet that is being deleted, which is deleted after it', () => {
   const { made, converge } = leaving('after');
   const { bench } = made;
   const { metadata, spec } = bench.object('pods', 'shop/a') ?? assert.fail();

@@ -115,7 +115,7 @@ test('a Subnet created again is validated while annotations and port of a pod in
   assert.deepEqual(uuids(state(scene, ROWS)).slice(0, 3), uuids(before).slice(0, 3));
 });
 
-test('the rows go with the last pod', () => {
+test('the rows are deleted with the last pod', () => {
   const scene = setUp('blue');
   scene.bench.removeByForce('subnets', 'red');
   scene.bench.converge();
@@ -182,7 +182,7 @@ for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
     assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
   });
 
-  test(`the rows that a Subnet created again ${how} found go with the last pod, and it can be deleted`, () => {
+  test(`the rows that a Subnet created again ${how} found are deleted with the last pod, and it can be deleted`, () => {
     const scene = setUp('blue');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
     scene.bench.converge();
@@ -232,7 +232,7 @@ const OBJECTS = [
 ] as const;
 
 for (const [resource, spec, ports] of OBJECTS) {
-  test(`the same rows stay for ${resource} ${JSON.stringify(spec)} with nothing else in the Subnet, and go with the last object`, () => {
+  test(`the same rows stay for ${resource} ${JSON.stringify(spec)} with nothing else in the Subnet, and are deleted with the last object`, () => {
     const rows = [...ROWS.slice(0, 3), ...ports];
     const scene = setUp('blue');
     scene.bench.delete('pods', 'shop/web');
@@ -274,7 +274,7 @@ for (const order of [
   ['vpcs', 'subnets'],
   ['subnets', 'vpcs'],
 ] as const) {
-  test(`Vpc and Subnet removed by force, ${order.join(' then ')}: a running pod keeps its gateway until it goes or they are created again`, () => {
+  test(`Vpc and Subnet removed by force, ${order.join(' then ')}: a running pod keeps its gateway until it is deleted or they are created again`, () => {
     const scene = setUp('blue');
     const before = state(scene, ROUTER);
     for (const kind of order) {
@@ -312,7 +312,7 @@ for (const order of [
   });
 }
 
-test('the Vpc of a Subnet removed by force waits for the pods in its network, and goes with the last one', () => {
+test('the Vpc of a Subnet removed by force waits for the pods in its network, and is deleted with the last one', () => {
   const scene = setUp('blue');
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
@@ -336,7 +336,7 @@ test('the Vpc of a Subnet removed by force waits for the pods in its network, an
   );
 });
 
-test('a router with several orphaned networks goes with the last one in use', () => {
+test('a router with several orphaned networks is deleted with the last one in use', () => {
   const scene = setUp('blue');
   scene.bench.put('namespaces', { metadata: { name: 'yard' } });
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['yard'] });

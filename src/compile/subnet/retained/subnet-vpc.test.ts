@@ -77,7 +77,7 @@ const NOT_THE_ROUTERS: Readonly<Record<string, (bench: RuleBench) => void>> = {
 };
 
 for (const [how, makeAgain] of Object.entries(NOT_THE_ROUTERS)) {
-  test(`a Vpc created again ${how} does not delete the router of existing Subnets; it goes with the last of them`, () => {
+  test(`a Vpc created again ${how} does not delete the router of existing Subnets; it is deleted with the last of them`, () => {
     const bench = setUp();
     const rows = (): readonly string[] => [...bench.world.rows.ownedBy('vpc//z1'), ...bench.world.rows.ownedBy('subnet//zs')].toSorted();
     const before = rows();
@@ -182,7 +182,7 @@ test('a Subnet in a router that became foreign reports that, with the Vpc to ins
   assert.equal(bench.condition('subnets', 'zs', 'Ready')?.status, 'True');
 });
 
-test('a Subnet that is being deleted goes although another one needs the row that it had in a router that became foreign', () => {
+test('a Subnet that is being deleted is deleted at last although another one needs the row that it had in a router that became foreign', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'first' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
   bench.converge();

@@ -46,7 +46,7 @@ test('traffic of a distributed Subnet leaves through each node: a port group and
   assert.equal(policies(bench, 'ip6.src == $ovn.default').length, 2);
 });
 
-test('rows of a pair go with the node', () => {
+test('rows of a pair are deleted with the node', () => {
   const bench = setUp();
   bench.removeByForce('nodes', 'n2');
   bench.converge();

@@ -59,7 +59,7 @@ test('a dropped family counts its addresses in use until they are released', () 
   assert.deepEqual(counts(), [1n, 1n, 'fd00::6', 0n]);
 });
 
-test('a dropped family without addresses in use goes at once', () => {
+test('a dropped family without addresses in use is removed at once', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
   bench.converge();

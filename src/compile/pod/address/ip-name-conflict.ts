@@ -13,7 +13,7 @@ import { ipPatchRejection } from '../../ip/ip-rejection.ts';
 import { requestProblem } from '../../ip/ip-request.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
-import { keepsIp } from './pod-subnet.ts';
+import { excludedFromIp, keepsIp } from './pod-subnet.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 export type NameConflict =
@@ -52,7 +52,8 @@ function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readon
   const rejection = problem === undefined ? ipPatchRejection(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
   if (rejection?.inBackoff === true) return { kind: 'waiting', reason: 'IPRefused', message: rejection.message };
   const answer = world.reservations.get(claimantOfIp(ip));
-  const failure = problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : undefined);
+  const failure =
+    problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : excludedFromIp(world, nic, ip));
   if (failure === undefined) return PENDING;
   const message = failure.message.startsWith(`IP ${name}: `) ? failure.message : `IP ${name}: ${failure.message}`;
   return {

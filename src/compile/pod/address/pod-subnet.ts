@@ -76,8 +76,7 @@ function isUsableIp(world: World, nic: PodInterface, ip: IP, subnets: readonly s
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksRequestedFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && requestsOthers(world, nic, ip)) return false;
-  // A machine that runs in the network is no new member.
-  if (isExcluded(world, nic, subnet, addressesOfIp(ip)) && !isInUse(world, nic, subnet)) return false;
+  if (excludedFromIp(world, nic, ip) !== undefined) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not block a new CIDR or gateway that waits for addresses in use. (The pods of a migrating machine share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isOutsideNetwork(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
@@ -86,9 +85,14 @@ function isUsableIp(world: World, nic: PodInterface, ip: IP, subnets: readonly s
   return world.ask(subnetView, subnet)?.terminating === false || isInUse(world, nic, subnet);
 }
 
-function isExcluded(world: World, { pod: { namespace } }: PodInterface, subnet: string, has: Addresses | undefined): boolean {
-  if (excludedFromSubnet(world, namespace, subnet) !== undefined) return true;
-  return excludedFromAddress(world, namespace, subnet, [has?.v4 ?? '', has?.v6 ?? '']) !== undefined;
+/** Why the pod may not have the Subnet or the addresses of its IP object. A machine that runs in the network is no new member. */
+export function excludedFromIp(world: World, nic: PodInterface, ip: IP): Exclusion | undefined {
+  const { namespace } = nic.pod;
+  const { subnet = '' } = ip.spec;
+  const has = addressesOfIp(ip);
+  const excluded =
+    excludedFromSubnet(world, namespace, subnet) ?? excludedFromAddress(world, namespace, subnet, [has?.v4 ?? '', has?.v6 ?? '']);
+  return excluded === undefined || isInUse(world, nic, subnet) ? undefined : excluded;
 }
 
 function isOutsideNetwork({ outside, onGateway }: SubnetNetworks, ip: string): boolean {

@@ -170,3 +170,33 @@ test('the oldest pod that names a Vip and may not have its address keeps it from
   assert.equal(scene.addressOf('red/second'), '10.16.0.52');
   assert.equal(scene.bench.condition('pods', 'shop/first', BOUND)?.reason, 'NamespaceNotAdmitted');
 });
+
+for (const metadata of [{ labels: { [`${KEY}/ip_reserved`]: 'true' } }, {}])
+  test(`a pod whose reserved address came into an IPPool of others says so, and is bound once it may have it (${JSON.stringify(metadata)})`, () => {
+    for (const remedy of ['no pool', 'admitted', 'no reservation']) {
+      const scene = new PodScene();
+      const { bench } = scene;
+      scene.namespace('red');
+      const spec = { podName: 'web', namespace: 'shop', subnet: 'ovn-default', v4IpAddress: '10.16.0.55' };
+      bench.put('ips', { metadata: { name: 'web.shop', ...metadata }, spec });
+      bench.converge();
+      pool(scene, 'red', 'ovn-default', '10.16.0.50..10.16.0.60');
+      bench.converge();
+      scene.pod('web');
+      bench.converge();
+      assert.equal(scene.addressOf('shop/web'), undefined);
+      const waits = bench.condition('pods', 'shop/web', BOUND);
+      assert.deepEqual([waits?.status, waits?.reason], ['False', 'NamespaceNotAdmitted']);
+      assert.match(
+        waits?.message ?? '',
+        /IP web\.shop: address 10\.16\.0\.55 is of IPPool red,.*kubectl edit ippool red;.*kubectl delete ip web\.shop$/,
+      );
+      if (remedy === 'no pool') bench.delete('ippools', 'red');
+      else if (remedy === 'admitted') bench.edit('ippools', 'red', { namespaces: ['red', 'shop'] });
+      else bench.delete('ips', 'web.shop');
+      bench.converge();
+      const address = scene.addressOf('shop/web');
+      if (remedy === 'no reservation') assert.match(address ?? '', /^10\.16\.0\.\d$/);
+      else assert.equal(address, '10.16.0.55', remedy);
+    }
+  });

@@ -83,7 +83,7 @@ export class AllocationStep {
    * While lists are read: records the holders known so far. @returns false if `enough()` interrupted it
    */
   prepare(enough: () => boolean): boolean {
-    return this.#expected.state !== 'collecting' || this.#holders.settle(enough, this.#expected.expect);
+    return this.#expected.state !== 'collecting' || this.#holders.recordChanges(enough, this.#expected.expect);
   }
 
   /** Before the first run of rules. @returns false if `enough()` interrupted it; call it again */
@@ -95,7 +95,7 @@ export class AllocationStep {
 
   /** Answers what changed since the last call. @param enough returns true to interrupt; the next call continues */
   run(enough: () => boolean = () => false): void {
-    if (!this.#holders.settle(enough)) return;
+    if (!this.#holders.recordChanges(enough)) return;
     if ((this.#expected.state === 'ready' || !this.#nothingNew) && !this.#gather(enough)) return;
     for (let group = this.#queue.first; group !== undefined; group = this.#queue.first) {
       if (enough()) return;
@@ -201,7 +201,7 @@ export class AllocationStep {
    */
   check(request: AddressRequest): RequestFailure | undefined {
     if (!isStatic(request)) return undefined;
-    this.#holders.settle();
+    this.#holders.recordChanges();
     const failures = this.#single.failures(request);
     const [first] = failures ?? [];
     if (failures === undefined || first === undefined) return undefined;

@@ -29,12 +29,12 @@ export class ForeignPortHolders {
     this.#ledger = ledger;
     this.#due = due;
     world.vips.onChange((_, after, before) => {
-      for (const vip of [before, after]) if (vip !== undefined) this.#lookAt(this.#portsOf(vip));
+      for (const vip of [before, after]) if (vip !== undefined) this.#evaluateAgain(this.#portsOf(vip));
     });
-    world.ovnEips.onChange((name) => this.#lookAt([name]));
+    world.ovnEips.onChange((name) => this.#evaluateAgain([name]));
     world.rows.onChange({
       row: (id) => {
-        if (id.startsWith(`${SWITCHES}/`)) this.#lookInto(id);
+        if (id.startsWith(`${SWITCHES}/`)) this.#switchChanged(id);
       },
       member: () => undefined,
     });
@@ -44,12 +44,12 @@ export class ForeignPortHolders {
    * Records the addresses of a port. An address that the object of the port's name has in this Subnet is that object's: the port lost its
    * ownership keys.
    */
-  look(id: RowId, row: ReturnType<World['rows']['best']>): void {
+  record(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#keys.get(id);
     const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
     if (before === undefined && home === undefined) return;
     const port = identityOf(id);
-    const texts = home === undefined ? [] : this.#textsOfNamesake(port, home);
+    const texts = home === undefined ? [] : this.#addressesOfNamedObject(port, home);
     const own = new Set(texts.flatMap((text) => parseAddress(text.trim()) ?? []).map(formatAddress));
     const addresses = row === undefined || home === undefined ? [] : addressesOfPort(row.row).filter((one) => !own.has(formatAddress(one)));
     const key = addresses.length === 0 ? undefined : row?.uuid;
@@ -64,7 +64,7 @@ export class ForeignPortHolders {
   }
 
   /** The addresses in this Subnet of the IP object, Vip or OvnEip that the port is named after. */
-  #textsOfNamesake(port: string, home: string): readonly string[] {
+  #addressesOfNamedObject(port: string, home: string): readonly string[] {
     const { ips, vips, ovnEips, settings } = this.#world;
     const [ip, eip] = [ips.peek(port), ovnEips.peek(port)];
     const parts = port.split('.');
@@ -81,22 +81,22 @@ export class ForeignPortHolders {
   }
 
   /** Ports to evaluate again, since an object of their name changed. */
-  #lookAt(ports: readonly string[]): void {
-    for (const port of ports) this.#lookAtRow(rowId(PORTS, port));
+  #evaluateAgain(ports: readonly string[]): void {
+    for (const port of ports) this.#evaluateRowAgain(rowId(PORTS, port));
   }
 
   /** After a change of a switch's ownership or name: its ports, unchanged themselves, count in another Subnet or in none. */
-  #lookInto(id: RowId): void {
+  #switchChanged(id: RowId): void {
     const { rows } = this.#world;
     const switches = rows.rowsOf(id);
     const now = switches.map((one) => `${one.uuid} ${subnetOfSwitch(one) === undefined ? 'theirs' : 'ours'}`).join();
     if (now === (this.#switches.get(id) ?? '')) return;
     if (switches.length === 0) this.#switches.delete(id);
     else this.#switches.set(id, now);
-    for (const one of switches) for (const { id: port } of portsIn(rows, one)) this.#lookAtRow(port);
+    for (const one of switches) for (const { id: port } of portsIn(rows, one)) this.#evaluateRowAgain(port);
   }
 
-  #lookAtRow(id: RowId): void {
+  #evaluateRowAgain(id: RowId): void {
     if (this.#world.rows.best(id)?.ownership.kind === 'foreign') this.#due(id);
   }
 }

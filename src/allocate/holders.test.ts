@@ -65,7 +65,7 @@ test('the row of a StatefulSet pod and the pod are one claimant, whichever is se
     if (!rowFirst) world.pods.set('ns/web-0', web);
     portOf(new MemoryNorthbound(), world, 'web-0');
     if (rowFirst) world.pods.set('ns/web-0', web);
-    holders.settle();
+    holders.recordChanges();
     assert.deepEqual(ledger.conflicts('s1'), []);
     assert.equal(ledger.holdersIn('s1', 10).count, 1);
   }
@@ -88,7 +88,7 @@ test('annotations of a pod hold an address only if its port row or its IP object
     ];
     for (const step of rowFirst ? steps : steps.toReversed()) {
       step();
-      holders.settle();
+      holders.recordChanges();
     }
     assert.equal(ledger.bindings('pod', 'uid-a/ovn').size, holds, `${JSON.stringify(marks)} ${rowFirst}`);
   }
@@ -102,24 +102,24 @@ test('a terminating pod holds its address until its deadline, and is not evaluat
   world.pods.set('ns/a', pod('a', { deletionTimestamp: '2026-01-01T00:00:30Z' }));
   portOf(new MemoryNorthbound(), world, 'a');
   const held = (): number => ledger.bindings('pod', 'uid-a/ovn').size;
-  holders.settle();
+  holders.recordChanges();
   let looked = 0;
   const peek = world.pods.peek.bind(world.pods);
   world.pods.peek = (key) => {
     looked++;
     return peek(key);
   };
-  for (let turn = 0; turn < 100; turn++) holders.settle();
+  for (let turn = 0; turn < 100; turn++) holders.recordChanges();
   assert.equal(looked, 0);
   assert.equal(held(), 1);
   world.deadlines.advance(START + 59_000);
-  holders.settle();
+  holders.recordChanges();
   assert.equal(held(), 1);
   world.deadlines.advance(START + 60_000);
-  holders.settle();
+  holders.recordChanges();
   assert.equal(held(), 0);
   const before = looked;
-  for (let turn = 0; turn < 100; turn++) holders.settle();
+  for (let turn = 0; turn < 100; turn++) holders.recordChanges();
   assert.equal(looked, before);
 });
 
@@ -136,16 +136,16 @@ test('pod and row are evaluated again after a change of their IP object only if 
     const holders = new Holders(world, ledger);
     world.pods.set('ns/web-0', pod('web-0'));
     portOf(new MemoryNorthbound(), world, 'web-0');
-    holders.settle();
+    holders.recordChanges();
     world.ips.set('web-0.ns', ip);
     assert.equal(holders.due, true);
-    holders.settle();
+    holders.recordChanges();
     world.ips.set('web-0.ns', { ...ip, metadata: { ...ip.metadata, resourceVersion: '2', labels: { said: 'more' } } });
     assert.equal(holders.due, false);
     assert.deepEqual(ledger.conflicts('s1'), []);
     world.ips.delete('web-0.ns');
     assert.equal(holders.due, true);
-    holders.settle();
+    holders.recordChanges();
     assert.equal(ledger.holdersIn('s1', 10).count, 1);
   }
 });
@@ -173,7 +173,7 @@ test("a port with the name and address of a Vip's port is the Vip's, without own
     ];
     for (const step of portFirst ? steps : steps.toReversed()) {
       step();
-      holders.settle();
+      holders.recordChanges();
     }
     assert.equal(ledger.conflicts('s1').length, conflicts, `${port}.ns, ${portFirst ? 'seen first' : 'seen last'}`);
   }

@@ -61,7 +61,7 @@ export class Holders {
     world.ips.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('ip', before.metadata.uid);
       if (after !== undefined) this.#holdIp(after);
-      this.#rename(key, after, before);
+      this.#ipChanged(key, after, before);
     });
     world.pods.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#releasePod(before.metadata.uid);
@@ -105,7 +105,7 @@ export class Holders {
    * @param onInterface called with each interface of a live pod whose annotations are proven
    * @returns false if `enough()` interrupted it
    */
-  settle(enough: () => boolean = () => false, onInterface?: OnInterface): boolean {
+  recordChanges(enough: () => boolean = () => false, onInterface?: OnInterface): boolean {
     this.#expire();
     for (const key of this.#duePods) {
       if (enough()) return false;
@@ -194,9 +194,9 @@ export class Holders {
         if (subnet === undefined || addresses.length === 0) continue;
         const mac = annotations[`${provider}.kubernetes.io/mac_address`];
         const machine = machineNameOf(pod, this.#world.settings);
-        const says = provenOf(subnet, addresses.map(formatAddress), mac ?? '');
-        const proofs = says === undefined ? [] : proofsOf(this.#world, { namespace, name, uid, machine }, provider, says);
-        if (says === undefined || !proofs.some((proof) => covers(proof, says))) continue;
+        const claimed = provenOf(subnet, addresses.map(formatAddress), mac ?? '');
+        const proofs = claimed === undefined ? [] : proofsOf(this.#world, { namespace, name, uid, machine }, provider, claimed);
+        if (claimed === undefined || !proofs.some((proof) => covers(proof, claimed))) continue;
         const port = portName(machine ?? name, namespace, provider);
         const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#retainsAddress(pod));
         const [vip] = splitList(annotations[annotationKey.vip] ?? '');
@@ -250,7 +250,7 @@ export class Holders {
 
   #holdRow(id: RowId): void {
     const row = this.#world.rows.best(id);
-    this.#foreignPorts.look(id, row);
+    this.#foreignPorts.record(id, row);
     const before = this.#rowHolders.get(id);
     const port = identityOf(id);
     const addresses: Address[] = [];
@@ -308,7 +308,7 @@ export class Holders {
   /**
    * An IP object may prove the annotations of its pod, and may change the claimant of pod and row: only then are these evaluated again.
    */
-  #rename(port: string, after: IP | undefined, before: IP | undefined): void {
+  #ipChanged(port: string, after: IP | undefined, before: IP | undefined): void {
     const { pods, rows } = this.#world;
     const differs = (uid: string | undefined, retainsAddress: boolean): boolean =>
       claimantOfPort(port, before, uid, retainsAddress) !== claimantOfPort(port, after, uid, retainsAddress);

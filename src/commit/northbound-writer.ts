@@ -70,7 +70,7 @@ export class NorthboundWriter {
   readonly #termRepair: TermRepair;
   readonly #emitted: EmittedChanges;
   /** Whether a timer runs for a lane in backoff that has something to send. */
-  #lanesRest = false;
+  #laneTimerRunning = false;
 
   constructor(options: NorthboundWriterOptions) {
     this.#options = options;
@@ -145,7 +145,7 @@ export class NorthboundWriter {
     // Compares nothing before all changes are known: it would be compared twice.
     if (!this.#queue.takeOver(this.#emitted)) return wake();
     if (this.inFlight || this.#pause.isOn) return;
-    if (!mayWrite()) return this.#stand();
+    if (!mayWrite()) return this.#compareForReports();
     this.#observed.isWriting = true;
     this.#queue.unexamined.clear();
     this.#batches.compareWithheld();
@@ -156,7 +156,7 @@ export class NorthboundWriter {
     const before = this.#queue.pending.additions;
     const batch = this.#batches.next();
     // Withheld rows are compared when the write of their object has its answer.
-    if (batch.parts.length === 0) return this.#lookOn(batch.more || this.#queue.pending.additions > before);
+    if (batch.parts.length === 0) return this.#nothingToSend(batch.more || this.#queue.pending.additions > before);
     if (upToDate?.() === false) return batch.parts.forEach((part) => this.#queue.reexamine(part));
     this.#send(batch, guards);
   }
@@ -231,7 +231,7 @@ export class NorthboundWriter {
   }
 
   /** This process does not lead: it compares for the reports alone. */
-  #stand(): void {
+  #compareForReports(): void {
     if (this.#observed.isWriting) this.#drift.forget();
     this.#proven.forget();
     this.#batches.hasAdopted = false;
@@ -250,7 +250,7 @@ export class NorthboundWriter {
    * Nothing is sent now: the remaining rows are compared in the next turn, or when a lane in backoff may send again.
    * @param more rows of lanes without a backoff are left
    */
-  #lookOn(more: boolean): void {
+  #nothingToSend(more: boolean): void {
     const { now, later, wake } = this.#options;
     const at = now();
     const until = this.#lanes.nextBackoffEnd(at);
@@ -259,10 +259,10 @@ export class NorthboundWriter {
       this.examineAll();
     }
     if (this.#queue.hasMore || more || (this.#queue.pending.size > 0 && until === undefined)) return wake();
-    if (until === undefined || this.#lanesRest) return;
-    this.#lanesRest = true;
+    if (until === undefined || this.#laneTimerRunning) return;
+    this.#laneTimerRunning = true;
     later(Math.ceil(until - at), () => {
-      this.#lanesRest = false;
+      this.#laneTimerRunning = false;
       wake();
     });
   }

@@ -24,7 +24,7 @@ export class AllocationBench {
 
   run(): this {
     for (let round = 0; round === 0 || !this.step.quiet; round++) {
-      assert.ok(round < 10, 'the allocation step settles');
+      assert.ok(round < 10, 'the allocation step converges');
       this.step.run();
     }
     return this;

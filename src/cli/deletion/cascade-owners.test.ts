@@ -5,7 +5,7 @@ import { KubeClient } from '../../kube/client/client.ts';
 import type { KubeErrorCode } from '../../kube/errors.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
-import { settleOwners } from './cascade-owners.ts';
+import { scaleOrDeleteOwners } from './cascade-owners.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { RequestRetry } from '../connection/request-retry.ts';
 import { DEPLOYMENT } from '../testing/deployment.ts';
@@ -48,7 +48,7 @@ const retry = ({ messages }: Server, ms = 30_000): RequestRetry => new RequestRe
 
 test('a request to scale is retried during an outage of the API server, and the command to undo it names the former scale', async () => {
   const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
-  await settleOwners([DEPLOYMENT], 'scale', one.io, retry(one));
+  await scaleOrDeleteOwners([DEPLOYMENT], 'scale', one.io, retry(one));
   assert.equal(one.replicas(), 0);
   assert.match(one.messages[0] ?? '', /^the API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now/);
   assert.match(one.messages[1] ?? '', /^the API server does not accept requests now; the command retries: KUBE_DISCONNECTED/);
@@ -57,24 +57,24 @@ test('a request to scale is retried during an outage of the API server, and the 
 
 test('an owner whose deletion lost its reply counts as deleted', async () => {
   const one = server('lost');
-  await settleOwners([DEPLOYMENT], 'delete', one.io, retry(one));
+  await scaleOrDeleteOwners([DEPLOYMENT], 'delete', one.io, retry(one));
   assert.equal(one.messages.at(-1), 'Deployment shop/web is deleted already');
 });
 
 test('a rejected request ends the cascade at once, an outage after the timeout', async () => {
   const refused = server('KUBE_FORBIDDEN');
-  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', refused.io, retry(refused)), { code: 'KUBE_FORBIDDEN' });
+  await assert.rejects(scaleOrDeleteOwners([DEPLOYMENT], 'delete', refused.io, retry(refused)), { code: 'KUBE_FORBIDDEN' });
   assert.deepEqual(refused.messages, []);
   const away = server(...Array.from({ length: 9 }, () => 'KUBE_UNAVAILABLE' as const));
-  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', away.io, retry(away, 10)), { code: 'KUBE_UNAVAILABLE' });
+  await assert.rejects(scaleOrDeleteOwners([DEPLOYMENT], 'delete', away.io, retry(away, 10)), { code: 'KUBE_UNAVAILABLE' });
   assert.equal(away.replicas(), 3);
 });
 
 test('workloads that stay are not changed, and owners that cannot be scaled are reported before the first write', async () => {
   const one = server();
-  await settleOwners([DEPLOYMENT], 'keep', one.io, retry(one));
+  await scaleOrDeleteOwners([DEPLOYMENT], 'keep', one.io, retry(one));
   assert.equal(one.replicas(), 3);
-  await assert.rejects(settleOwners([DEPLOYMENT, { ...DEPLOYMENT, name: 'ds', scales: false }], 'scale', one.io, retry(one)), {
+  await assert.rejects(scaleOrDeleteOwners([DEPLOYMENT, { ...DEPLOYMENT, name: 'ds', scales: false }], 'scale', one.io, retry(one)), {
     why: 'Deployment shop/ds cannot be scaled',
   });
   assert.equal(one.replicas(), 3);
@@ -96,7 +96,7 @@ test('the command continues when the controller creates no more pods: a Deployme
   const settled = async (kind: string, ...states: typeof looks): Promise<void> => {
     looks.push(...states);
     const workload = { ...DEPLOYMENT, resource: { ...DEPLOYMENT.resource, kind } };
-    await settleOwners([workload], 'scale', io, new RequestRetry(30_000, () => undefined));
+    await scaleOrDeleteOwners([workload], 'scale', io, new RequestRetry(30_000, () => undefined));
     assert.deepEqual(looks, []);
   };
   await settled('Deployment', { observedGeneration: 1, replicas: 2 }, { observedGeneration: 2, replicas: 2 }, { observedGeneration: 2 });

@@ -26,7 +26,12 @@ export function isGone(error: unknown): boolean {
   return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
 }
 
-export async function settleOwners(workloads: readonly Workload[], owners: OwnerPolicy, io: CommandIo, retry: RequestRetry): Promise<void> {
+export async function scaleOrDeleteOwners(
+  workloads: readonly Workload[],
+  owners: OwnerPolicy,
+  io: CommandIo,
+  retry: RequestRetry,
+): Promise<void> {
   if (owners === 'keep') return;
   const fixed = owners === 'scale' ? workloads.find(({ scales }) => !scales) : undefined;
   if (fixed !== undefined)

@@ -11,7 +11,7 @@ import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { CascadeLeft, stepText } from './cascade-remainder.ts';
 import type { OwnerPolicy } from './cascade-owners.ts';
-import { isGone, settleOwners } from './cascade-owners.ts';
+import { isGone, scaleOrDeleteOwners } from './cascade-owners.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors/command-failure.ts';
 import { leaderProblem } from '../cluster/leader.ts';
@@ -45,7 +45,7 @@ export async function runCascade(run: CascadeRun): Promise<number> {
   const running = new RunningCascade(run);
   run.io.lastWords(() => running.interrupted());
   try {
-    await running.settleOwners();
+    await running.scaleOrDeleteOwners();
     await running.deleteSteps();
   } finally {
     running.report();
@@ -87,9 +87,9 @@ class RunningCascade {
     return `interrupted: ${this.#gone.length} deleted, ${this.#left.steps.length} left; the deletions stay; to continue: ${this.#run.again}`;
   }
 
-  async settleOwners(): Promise<void> {
+  async scaleOrDeleteOwners(): Promise<void> {
     const { workloads, owners, io } = this.#run;
-    await settleOwners(workloads, owners, io, this.#retry);
+    await scaleOrDeleteOwners(workloads, owners, io, this.#retry);
   }
 
   async deleteSteps(): Promise<void> {

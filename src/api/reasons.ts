@@ -365,7 +365,7 @@ export const REASONS = {
   SubnetMtuInvalid: breach('spec.mtu'),
   SubnetNameTooLong: breach('the name of the Subnet'),
   SubnetNamedAsVpc: breach('the name of the Subnet: a Vpc has it'),
-  SubnetNamespaceNotOfVpc: breach('spec.namespaces: one is not of the Vpc'),
+  SubnetNamespaceNotOfVpc: breach('spec.namespaces or spec.namespaceSelectors: a namespace is not of the Vpc'),
   SubnetNatOutgoingPolicyRuleInvalid: breach('spec.natOutgoingPolicyRules'),
   SubnetOptionsInvalid: breach('spec.dhcpV4Options, spec.dhcpV6Options or spec.ipv6RAConfigs'),
   SubnetOverlayOnlyWithoutU2o: breach('spec.u2oInterconnection'),

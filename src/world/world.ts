@@ -226,7 +226,15 @@ export class World {
       }),
     ]),
   ) as Readonly<Record<NatRuleResource, Table<NatRule>>>;
-  readonly namespaces = new Table<Namespace>(this.reactor, 'namespaces');
+  readonly namespaces = new Table<Namespace>(
+    this.reactor,
+    'namespaces',
+    {},
+    {
+      /** `<key>` and `<key>=<value>` of each label. */
+      label: ({ metadata: { labels = {} } }) => Object.entries(labels).flatMap(([key, value]) => [key, `${key}=${value}`]),
+    },
+  );
   readonly nodes = new Table<Node>(this.reactor, 'nodes', {
     internalIp: ({ status }) =>
       (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),

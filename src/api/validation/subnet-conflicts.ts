@@ -118,6 +118,19 @@ export const subnetNamespaceNotOfVpc = (name: string, vpc: string, index: number
     },
   );
 
+/** The same of namespaces that a label selects. @param namespaces as text */
+export const subnetSelectsOutsideVpc = (name: string, vpc: string, namespaces: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetNamespaceNotOfVpc',
+      field: 'spec.namespaceSelectors',
+      value: namespaces,
+      problem: `is selected, and is not of Vpc ${vpc}`,
+      rule: `the Vpc lists the namespaces that its Subnets may serve; add it to spec.namespaces there, or change its labels: ${commandText`kubectl edit vpc ${vpc}`}`,
+    },
+  );
+
 /** @param from the present Vpc */
 export const subnetVpcChanged = (name: string, from: string, to: string): Finding =>
   findingOf(

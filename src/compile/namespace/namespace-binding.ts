@@ -15,7 +15,7 @@ import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
-import { namespacesOutsideVpc } from '../subnet/validity/subnet-namespaces.ts';
+import { namespacesOutsideVpc, selectedOutsideVpc } from '../subnet/validity/subnet-namespaces.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
@@ -74,14 +74,14 @@ function declaredSubnets(world: World, name: string, { labels, awaits }: Namespa
     ...new Set([
       ...vpcs.flatMap(({ defaultSubnet }) => (defaultSubnet === '' ? [] : [defaultSubnet])),
       ...listing(world, name),
-      ...selecting(world, labels),
+      ...selecting(world, labels).filter((subnet) => selectedOutsideVpc(world, subnet, name) === undefined),
     ]),
   ];
   const awaited = splitList(awaits).filter((one) => one !== 'true' && !subnets.includes(one));
   if (awaited.length > 0)
     return { subnets, undecided: forSubnet(`Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it`) };
   if (subnets.length > 0) return { subnets, undecided: undefined };
-  const [outside] = claimsOutsideVpc(world, name);
+  const [outside] = claimsOutsideVpc(world, name, labels);
   if (outside !== undefined) return { subnets, undecided: forSubnet(outside) };
   if (awaits === 'true') return { subnets, undecided: forSubnet(`Namespace ${name} waits for a Subnet, and none claims it`) };
   const [vpc] = vpcs;
@@ -125,11 +125,12 @@ function listing(world: World, namespace: string): readonly string[] {
     .toSorted();
 }
 
-/** Messages of Subnets that list the namespace although their Vpc does not. Its pods wait: the default Subnet would be a guess. */
-function claimsOutsideVpc(world: World, namespace: string): readonly string[] {
-  return [...world.subnets.bucket('namespace', namespace)]
+/** Messages of Subnets that list or select the namespace although their Vpc does not. Its pods wait: the default Subnet would be a guess. */
+function claimsOutsideVpc(world: World, namespace: string, labels: Labels): readonly string[] {
+  const listed = [...world.subnets.bucket('namespace', namespace)]
     .toSorted()
     .flatMap((subnet) => (servesPods(world, subnet) ? (outsideVpc(world, subnet, namespace) ?? []) : []));
+  return [...listed, ...selecting(world, labels).flatMap((subnet) => selectedOutsideVpc(world, subnet, namespace)?.message ?? [])];
 }
 
 function outsideVpc(world: World, subnet: string, namespace: string): string | undefined {

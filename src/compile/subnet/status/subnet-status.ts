@@ -18,7 +18,7 @@ import { subnetAcceptance } from '../validity/subnet-acceptance.ts';
 import { subnetFindings } from '../validity/subnet-findings.ts';
 import { subnetIneffective } from './subnet-ineffective.ts';
 import { natRulesInEffect } from './nat-rule-status.ts';
-import { namespacesOutsideVpc } from '../validity/subnet-namespaces.ts';
+import { namespacesOutsideVpc, namespacesSelectedOutsideVpc } from '../validity/subnet-namespaces.ts';
 import { mtuInUse } from '../validity/mtu-under-pods.ts';
 import { networkInUse } from '../validity/subnet-networks.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
@@ -117,7 +117,11 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
   const inUse = networkInUse(view.name, world.ask(subnetNetworks, view.name)) ?? mtuInUse(world, view.name);
   if (inUse !== undefined) return { type: 'Accepted', status: 'False', reason: inUse.code, message: inUse.message, event: 'Warning' };
   return (
-    leftOut('subnet', view.name, [...world.ask(subnetFindings, view.name), ...world.ask(namespacesOutsideVpc, view.name)]) ?? {
+    leftOut('subnet', view.name, [
+      ...world.ask(subnetFindings, view.name),
+      ...world.ask(namespacesOutsideVpc, view.name),
+      ...world.ask(namespacesSelectedOutsideVpc, view.name),
+    ]) ?? {
       type: 'Accepted',
       status: 'True',
       reason: 'Accepted',

@@ -71,6 +71,72 @@ test('a pod that runs when the Vpc drops its namespace keeps its network', () =>
   assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.reason, 'SubnetNamespaceNotOfVpc');
 });
 
+const TEAM = 'team';
+const SELECTORS: Readonly<Record<string, object>> = {
+  'by a label': { matchLabels: { [TEAM]: 'a' } },
+  'by a value of several': { matchExpressions: [{ key: TEAM, operator: 'In', values: ['a', 'b'] }] },
+  'by a key': { matchExpressions: [{ key: TEAM, operator: 'Exists' }] },
+  'by what it is not': { matchExpressions: [{ key: TEAM, operator: 'NotIn', values: ['c'] }] },
+};
+for (const [how, selector] of Object.entries(SELECTORS))
+  test(`a namespace that a Subnet selects ${how} and its Vpc does not list is not served: its pods wait`, () => {
+    const scene = new PodScene();
+    scene.namespace('shop', { labels: { [TEAM]: 'a' } });
+    scene.namespace('other', { labels: { [TEAM]: 'a' } });
+    scene.namespace('away', { labels: { [TEAM]: 'c' } });
+    scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop', 'away'] } });
+    scene.subnet('net', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaceSelectors: [selector] });
+    scene.bench.converge();
+    const accepted = scene.bench.condition('subnets', 'net', 'Accepted');
+    assert.deepEqual([accepted?.status, accepted?.reason], ['False', 'SubnetNamespaceNotOfVpc']);
+    assert.match(
+      accepted?.message ?? '',
+      /spec\.namespaceSelectors "other" is selected, and is not of Vpc blue; .*kubectl edit vpc blue.*all else is in effect/,
+    );
+    assert.equal(scene.bench.condition('subnets', 'net', 'Ready')?.status, 'True');
+    scene.pod('in');
+    scene.pod('out', { namespace: 'other' });
+    scene.bench.converge();
+    assert.match(scene.addressOf('shop/in') ?? '', /^10\.0\.0\./);
+    assert.equal(scene.addressOf('other/out'), undefined);
+    const { status, reason, message = '' } = scene.bench.condition('pods', 'other/out', BOUND) ?? {};
+    assert.deepEqual([status, reason], ['False', 'WaitingForSubnet']);
+    assert.match(message, /"other" is selected, and is not of Vpc blue/);
+    assert.equal(scene.bench.object('namespaces', 'other')?.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], undefined);
+    scene.namespace('other', { labels: { [TEAM]: 'c' } });
+    scene.bench.converge();
+    if (how !== 'by a key') assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.status, 'True');
+    scene.namespace('other', { labels: { [TEAM]: 'a' } });
+    scene.bench.edit('vpcs', 'blue', { namespaces: ['shop', 'away', 'other'] });
+    scene.bench.converge();
+    assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.status, 'True');
+    scene.pod('late', { namespace: 'other' });
+    scene.bench.converge();
+    assert.match(scene.addressOf('other/late') ?? '', /^10\.0\.0\./);
+  });
+
+test('a selected namespace: the Subnet may admit it, another Subnet may serve it, and a pod that runs keeps its network', () => {
+  const scene = new PodScene();
+  scene.namespace('other', { labels: { [TEAM]: 'a' } });
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop', 'other'] } });
+  const net = { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaceSelectors: [{ matchLabels: { [TEAM]: 'a' } }] };
+  scene.subnet('net', net);
+  scene.pod('web', { namespace: 'other' });
+  scene.bench.converge();
+  const address = scene.addressOf('other/web');
+  assert.match(address ?? '', /^10\.0\.0\./);
+  scene.bench.edit('vpcs', 'blue', { namespaces: ['shop'] });
+  scene.subnet('fine', { cidrBlock: '10.9.0.0/24', namespaces: ['other'] });
+  scene.pod('late', { namespace: 'other' });
+  scene.bench.converge();
+  assert.deepEqual([scene.addressOf('other/web'), scene.portAddresses('web.other') !== undefined], [address, true]);
+  assert.match(scene.addressOf('other/late') ?? '', /^10\.9\.0\./);
+  assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.reason, 'SubnetNamespaceNotOfVpc');
+  scene.bench.put('subnets', { metadata: { name: 'net', annotations: { 'kiln.io/admit-namespaces': 'other' } }, spec: net });
+  scene.bench.converge();
+  assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.status, 'True');
+});
+
 test('a Subnet of the default Vpc with an address of the API server is invalid; in another Vpc, or beside that address, it is accepted', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });

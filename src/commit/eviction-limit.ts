@@ -23,16 +23,16 @@ export type EvictionTurn =
   | 'soon';
 
 /** An eviction under way. */
-interface Leaving {
+interface Eviction {
   readonly uid: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
 export class EvictionLimit {
-  readonly #leaving = new Map<string, Leaving>();
+  readonly #evictions = new Map<string, Eviction>();
   /** Number of evictions under way by namespace. */
-  readonly #places = new Map<string, number>();
+  readonly #inFlight = new Map<string, number>();
   /** Namespaces below their own limit that wait: since when, and when they last called `take`. */
   readonly #waiting = new Map<string, { readonly since: number; readonly asked: number }>();
 
@@ -42,19 +42,19 @@ export class EvictionLimit {
    * @param uidOf uid of the pod that has the key now
    */
   take(key: string, uid: string, now: number, uidOf: (key: string) => string | undefined): EvictionTurn {
-    for (const [one, { uid: leaving, until }] of this.#leaving) if (until <= now || uidOf(one) !== leaving) this.#left(one);
-    if (this.#leaving.has(key)) return 'asked';
+    for (const [one, { uid: evicted, until }] of this.#evictions) if (until <= now || uidOf(one) !== evicted) this.#left(one);
+    if (this.#evictions.has(key)) return 'asked';
     const namespace = namespaceOf(key);
-    const places = this.#places.get(namespace) ?? 0;
-    if (places >= MOST_OF_NAMESPACE) return 'later';
-    const isFull = this.#leaving.size >= MOST;
-    if (isFull || this.#othersGoFirst(namespace, places, now)) {
+    const inFlight = this.#inFlight.get(namespace) ?? 0;
+    if (inFlight >= MOST_OF_NAMESPACE) return 'later';
+    const isFull = this.#evictions.size >= MOST;
+    if (isFull || this.#othersGoFirst(namespace, inFlight, now)) {
       this.#waiting.set(namespace, { since: this.#waiting.get(namespace)?.since ?? now, asked: now });
       return isFull ? 'later' : 'soon';
     }
     this.#waiting.delete(namespace);
-    this.#places.set(namespace, places + 1);
-    this.#leaving.set(key, { uid, until: now + PATIENCE_MS });
+    this.#inFlight.set(namespace, inFlight + 1);
+    this.#evictions.set(key, { uid, until: now + PATIENCE_MS });
     return 'now';
   }
 
@@ -64,24 +64,24 @@ export class EvictionLimit {
   }
 
   /** Whether another waiting namespace has fewer evictions under way, or as many and waits longer. */
-  #othersGoFirst(namespace: string, places: number, now: number): boolean {
+  #othersGoFirst(namespace: string, inFlight: number, now: number): boolean {
     const since = this.#waiting.get(namespace)?.since ?? now;
     for (const [other, waits] of this.#waiting) {
       if (now - waits.asked > WAITS_MS) this.#waiting.delete(other);
       else if (other !== namespace) {
-        const others = this.#places.get(other) ?? 0;
-        if (others < places || (others === places && waits.since < since)) return true;
+        const others = this.#inFlight.get(other) ?? 0;
+        if (others < inFlight || (others === inFlight && waits.since < since)) return true;
       }
     }
     return false;
   }
 
   #left(key: string): void {
-    if (!this.#leaving.delete(key)) return;
+    if (!this.#evictions.delete(key)) return;
     const namespace = namespaceOf(key);
-    const places = (this.#places.get(namespace) ?? 0) - 1;
-    if (places > 0) this.#places.set(namespace, places);
-    else this.#places.delete(namespace);
+    const inFlight = (this.#inFlight.get(namespace) ?? 0) - 1;
+    if (inFlight > 0) this.#inFlight.set(namespace, inFlight);
+    else this.#inFlight.delete(namespace);
   }
 }
 

@@ -35,7 +35,7 @@ export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly ki
   const before: Record<string, string> = {};
   const after: Record<string, string> = {};
   for (const edit of verdict.edits) describeEdit(id, edit, verdict.edits, context, before, after);
-  describePlaces(id, verdict, context, before, after);
+  describeParents(id, verdict, context, before, after);
   const desired = context.desired.row(id)?.rows[0]?.owner;
   const ownership = context.rows.best(id)?.ownership;
   const owner =
@@ -102,7 +102,7 @@ function describeEdit(
 }
 
 /** A row that another program put or moved into another parent: adds `in`, the wrong parent and the right one. */
-function describePlaces(
+function describeParents(
   id: RowId,
   { change, edits }: Extract<Verdict, { readonly kind: 'change' }>,
   { rows }: DiffContext,
@@ -114,18 +114,18 @@ function describePlaces(
     if (edit.kind !== 'member' || edit.table === tableOf(id)) continue;
     const row = rows.best(id);
     const moved = change === 'replace' || (edit.value === row?.uuid && stays(row, edits, { rows }));
-    const place = moved ? rows.entry(edit.uuid)?.id : undefined;
-    if (place !== undefined) (edit.add ? after : before)['in'] = `${tableOf(place)} ${identityOf(place)}`;
+    const parent = moved ? rows.entry(edit.uuid)?.id : undefined;
+    if (parent !== undefined) (edit.add ? after : before)['in'] = `${tableOf(parent)} ${identityOf(parent)}`;
   }
 }
 
 /** Whether the row has a parent after the edits. */
 function stays(row: ObservedRow | undefined, edits: readonly Edit[], { rows }: Pick<DiffContext, 'rows'>): boolean {
   if (row === undefined || rows.best(row.id)?.uuid !== row.uuid) return false;
-  const places = edits.flatMap((edit) => (edit.kind === 'member' && edit.value === row.uuid ? edit : []));
+  const memberEdits = edits.flatMap((edit) => (edit.kind === 'member' && edit.value === row.uuid ? edit : []));
   return (
-    places.some(({ add }) => add) ||
-    rows.parentsOf(row.uuid).some((link) => !places.some(({ uuid, column }) => uuid === link.uuid && column === link.column))
+    memberEdits.some(({ add }) => add) ||
+    rows.parentsOf(row.uuid).some((link) => !memberEdits.some(({ uuid, column }) => uuid === link.uuid && column === link.column))
   );
 }
 

@@ -358,9 +358,9 @@ function isDuplicate({ ownership }: Observed, { parents }: TableSpec, isLeftover
 
 function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): boolean {
   if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown') return false;
-  const containers = rows.containersOf(row.uuid);
+  const parents = rows.parentRowsOf(row.uuid);
   const held = row.row['external_ids'];
-  return mayAdopt(held instanceof Map ? held : undefined, { table: row.table, containers }, desired.named === true);
+  return mayAdopt(held instanceof Map ? held : undefined, { table: row.table, parents }, desired.named === true);
 }
 
 function foreignSentence(id: RowId, row: Observed): string {

@@ -31,7 +31,7 @@ function rowText({ id, verdict }: PlannedChanges['rows'][number]): string {
   const row = `${tableOf(id)} ${identityOf(id)}`;
   switch (verdict.kind) {
     case 'change':
-      return `${verdict.change} ${row}: ${verdict.edits.map((edit) => shown(withoutPlace(edit))).join(' ')}`;
+      return `${verdict.change} ${row}: ${verdict.edits.map((edit) => shown(withoutTableAndUuid(edit))).join(' ')}`;
     case 'waiting':
       return `later  ${row}: waits for ${verdict.on.join(', ')}`;
     case 'conflict':
@@ -42,7 +42,7 @@ function rowText({ id, verdict }: PlannedChanges['rows'][number]): string {
 }
 
 /** The table and name are printed already. */
-function withoutPlace(edit: Readonly<Record<string, unknown>> | object): object {
+function withoutTableAndUuid(edit: Readonly<Record<string, unknown>> | object): object {
   return Object.fromEntries(Object.entries(edit).filter(([field]) => field !== 'table' && field !== 'uuid'));
 }
 

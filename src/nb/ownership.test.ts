@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Ownership } from './ownership.ts';
+import type { ParentRow, Ownership } from './ownership.ts';
 import { mayAdopt, OWNER_KEY, ownershipOf, UID_KEY } from './ownership.ts';
 
 const OURS: Ownership = { kind: 'ours', owner: 'vpc//v1', uid: 'u', rule: '' };
@@ -12,12 +12,12 @@ function keys(held: Readonly<Record<string, string>>): ReadonlyMap<string, strin
   return new Map(Object.entries(held));
 }
 
-function inside(ownership: Ownership, wasAdopted = false): readonly Container[] {
+function inside(ownership: Ownership, wasAdopted = false): readonly ParentRow[] {
   return [{ name: 'v1', ownership, wasAdopted }];
 }
 
-function kindOf(table: string, held: Readonly<Record<string, string>>, containers: readonly Container[] = []): string {
-  const ownership = ownershipOf(keys(held), { table, containers });
+function kindOf(table: string, held: Readonly<Record<string, string>>, parents: readonly ParentRow[] = []): string {
+  const ownership = ownershipOf(keys(held), { table, parents });
   return ownership.kind === 'foreign' ? ownership.family : ownership.kind;
 }
 
@@ -70,11 +70,11 @@ test('port groups and address sets are recognised by the keys that only Kube-OVN
 });
 
 test('a row without keys that a rule emits is adopted in a row of ours, or where a status names it', () => {
-  assert.equal(mayAdopt(keys({}), { table: 'NAT', containers: inside(OURS) }, false), true);
-  assert.equal(mayAdopt(keys({}), { table: 'NAT', containers: inside(NEUTRON) }, false), false);
-  assert.equal(mayAdopt(keys({ owner: 'me' }), { table: 'NAT', containers: inside(OURS) }, false), false);
-  assert.equal(mayAdopt(keys({}), { table: 'Logical_Switch_Port', containers: inside(OURS) }, false), false);
-  assert.equal(mayAdopt(keys({}), { table: 'Load_Balancer', containers: [] }, true), true);
-  assert.equal(mayAdopt(keys({ owner: 'me' }), { table: 'Load_Balancer', containers: [] }, true), false);
-  assert.equal(mayAdopt(undefined, { table: 'Load_Balancer', containers: [] }, false), false);
+  assert.equal(mayAdopt(keys({}), { table: 'NAT', parents: inside(OURS) }, false), true);
+  assert.equal(mayAdopt(keys({}), { table: 'NAT', parents: inside(NEUTRON) }, false), false);
+  assert.equal(mayAdopt(keys({ owner: 'me' }), { table: 'NAT', parents: inside(OURS) }, false), false);
+  assert.equal(mayAdopt(keys({}), { table: 'Logical_Switch_Port', parents: inside(OURS) }, false), false);
+  assert.equal(mayAdopt(keys({}), { table: 'Load_Balancer', parents: [] }, true), true);
+  assert.equal(mayAdopt(keys({ owner: 'me' }), { table: 'Load_Balancer', parents: [] }, true), false);
+  assert.equal(mayAdopt(undefined, { table: 'Load_Balancer', parents: [] }, false), false);
 });

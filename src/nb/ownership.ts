@@ -54,7 +54,7 @@ const OF_FAMILY: Readonly<Record<ForeignFamily, Ownership>> = {
 const LEGACY: Ownership = { kind: 'legacy' };
 
 /** A row that refers to another one and keeps it alive. */
-export interface Container {
+export interface ParentRow {
   readonly name: string;
   readonly ownership: Ownership;
   /** Kiln inserted or adopted it, also if another program has removed its ownership keys since. */
@@ -62,9 +62,9 @@ export interface Container {
 }
 
 /** The table and the parents of a row. */
-export interface Place {
+export interface TableAndParents {
   readonly table: string;
-  readonly containers: readonly Container[];
+  readonly parents: readonly ParentRow[];
 }
 
 export type ExternalIds = ReadonlyMap<unknown, unknown>;
@@ -83,7 +83,7 @@ const TELLING_KEYS: Readonly<Record<string, readonly string[]>> = {
   Address_Set: ['np', 'sg', 'anp', 'banp', 'cnp'],
 };
 /** Keys with which a row of Kube-OVN names its parent. */
-const NAMES_CONTAINER: readonly string[] = ['parent', 'subnet', 'lrp'];
+const NAMES_PARENT: readonly string[] = ['parent', 'subnet', 'lrp'];
 /** All keys that Kube-OVN writes into rows of these tables. A row with any other key is another program's. */
 const KUBE_OVN_KEYS: ReadonlySet<string> = new Set([
   ...['parent', 'subnet', 'node', 'lr', 'ls', 'lrp', 'np', 'sg', 'anp', 'banp', 'cnp', 'name', 'type', 'u2o', 'direction'],
@@ -92,9 +92,9 @@ const KUBE_OVN_KEYS: ReadonlySet<string> = new Set([
 
 /**
  * @param externalIds the row's external_ids, or undefined for a table that has none
- * @param place decides for a row without the vendor key; omitted for tables where only the keys count
+ * @param within decides for a row without the vendor key; omitted for tables where only the keys count
  */
-export function ownershipOf(externalIds: ExternalIds | undefined, place?: Place): Ownership {
+export function ownershipOf(externalIds: ExternalIds | undefined, within?: TableAndParents): Ownership {
   if (externalIds?.get(VENDOR_KEY) === VENDOR) {
     const owner = externalIds.get(OWNER_KEY);
     const uid = externalIds.get(UID_KEY);
@@ -107,7 +107,7 @@ export function ownershipOf(externalIds: ExternalIds | undefined, place?: Place)
     if (text.startsWith('k8s.ovn.org/')) return OF_FAMILY['ovn-kubernetes'];
     if (text.startsWith('ic-')) return OF_FAMILY['ovn-ic'];
   }
-  return place !== undefined && isKubeOvns(externalIds, place) ? LEGACY : OF_FAMILY.unknown;
+  return within !== undefined && isKubeOvns(externalIds, within) ? LEGACY : OF_FAMILY.unknown;
 }
 
 /**
@@ -115,14 +115,14 @@ export function ownershipOf(externalIds: ExternalIds | undefined, place?: Place)
  * a legacy row that is not adopted yet contains it. Any program may add a row to a row after its adoption; the rows that it contained
  * before got the vendor key with the adoption.
  */
-function isKubeOvns(externalIds: ExternalIds | undefined, { table, containers }: Place): boolean {
+function isKubeOvns(externalIds: ExternalIds | undefined, { table, parents }: TableAndParents): boolean {
   if (!hasNoForeignKey(externalIds)) return false;
   const has = (key: string): boolean => externalIds?.has(key) === true;
   if (TELLING_KEYS[table]?.some(has) === true || (has('sg') && externalIds?.get('type') === 'security_group')) return true;
   if (!KEYLESS_INSIDE.has(table)) return false;
-  return containers.some(
+  return parents.some(
     ({ name, ownership: { kind }, wasAdopted }) =>
-      (kind === 'legacy' && !wasAdopted) || (kind !== 'foreign' && NAMES_CONTAINER.some((key) => externalIds?.get(key) === name)),
+      (kind === 'legacy' && !wasAdopted) || (kind !== 'foreign' && NAMES_PARENT.some((key) => externalIds?.get(key) === name)),
   );
 }
 
@@ -130,10 +130,10 @@ function isKubeOvns(externalIds: ExternalIds | undefined, { table, containers }:
  * Whether a foreign row without keys, and with the identity of an emitted row, may be adopted: if a row of ours contains it (a Kube-OVN
  * that ran in between makes such rows), or if the status of an object names it.
  */
-export function mayAdopt(externalIds: ExternalIds | undefined, { table, containers }: Place, isNamedByObject: boolean): boolean {
+export function mayAdopt(externalIds: ExternalIds | undefined, { table, parents }: TableAndParents, isNamedByObject: boolean): boolean {
   if (!hasNoForeignKey(externalIds)) return false;
   if (isNamedByObject) return true;
-  return KEYLESS_INSIDE.has(table) && containers.some(({ ownership: { kind } }) => kind === 'ours');
+  return KEYLESS_INSIDE.has(table) && parents.some(({ ownership: { kind } }) => kind === 'ours');
 }
 
 /** Whether a row has the vendor key. @param held its column external_ids */
@@ -162,7 +162,7 @@ export function hasKilnKey(externalIds: ExternalIds | undefined): boolean {
 }
 
 /** Whether the ownership of the table's rows depends on their parents. */
-export function dependsOnPlace(table: string): boolean {
+export function dependsOnParents(table: string): boolean {
   return KEYLESS_INSIDE.has(table) || TELLING_KEYS[table] !== undefined;
 }
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { LegacyRow } from './served-object.ts';
 import { servedObject } from './served-object.ts';
 
-function row(table: string, name: string, keys: Readonly<Record<string, string>> = {}, container?: LegacyRow): LegacyRow {
-  return { table, name, externalIds: new Map(Object.entries(keys)), ...(container !== undefined && { container }) };
+function row(table: string, name: string, keys: Readonly<Record<string, string>> = {}, parent?: LegacyRow): LegacyRow {
+  return { table, name, externalIds: new Map(Object.entries(keys)), ...(parent !== undefined && { parent }) };
 }
 
 function served(...args: Parameters<typeof row>): string {

@@ -10,7 +10,7 @@ export interface LegacyRow {
   readonly name: string;
   readonly externalIds: ExternalIds;
   /** The row that contains it. */
-  readonly container?: LegacyRow;
+  readonly parent?: LegacyRow;
 }
 
 export interface Served {
@@ -25,17 +25,17 @@ const INSIDE: ReadonlySet<string> = new Set(['ACL', 'Gateway_Chassis', 'Logical_
 
 /** The object that the row serves; undefined if nothing shows it. */
 export function servedObject(row: LegacyRow): Served | undefined {
-  const { table, name, externalIds, container } = row;
+  const { table, name, externalIds, parent } = row;
   const text = (key: string): string => String(externalIds.get(key) ?? '');
   if (table === 'DHCP_Options') return text('port') === '' ? served('subnet', text('ls')) : undefined;
   if (table === 'Load_Balancer') return servedByLoadBalancer(name);
   if (table === 'HA_Chassis_Group') return served('vpc', BFD_GROUP.exec(name)?.[1] ?? '');
-  if (table === 'Logical_Router_Port') return servedByRouterPort(name, container?.name ?? '');
+  if (table === 'Logical_Router_Port') return servedByRouterPort(name, parent?.name ?? '');
   if (NAMED_BY_KEYS.has(table)) {
     const named = servedByKeys(row, text);
     if (named !== undefined) return named;
   }
-  return INSIDE.has(table) && container !== undefined ? servedByContainer(container) : undefined;
+  return INSIDE.has(table) && parent !== undefined ? servedByParent(parent) : undefined;
 }
 
 const CLUSTER_LOAD_BALANCER = /^cluster-(?:tcp|udp|sctp)-(?:session-)?loadbalancer$/;
@@ -79,13 +79,13 @@ function servedByRouterPort(name: string, router: string): Served | undefined {
   return name.startsWith(`${router}-`) ? served('subnet', name.slice(router.length + 1)) : served('vpc', router);
 }
 
-function servedByContainer(container: LegacyRow): Served | undefined {
-  switch (container.table) {
+function servedByParent(parent: LegacyRow): Served | undefined {
+  switch (parent.table) {
     case 'Logical_Router':
-      return served('vpc', container.name);
+      return served('vpc', parent.name);
     case 'Logical_Switch':
-      return served('subnet', container.name);
+      return served('subnet', parent.name);
     default:
-      return servedObject(container);
+      return servedObject(parent);
   }
 }

@@ -4,8 +4,8 @@
  * parents consistent, and every read is tracked.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
-import type { Container, Ownership } from '../nb/ownership.ts';
-import { dependsOnPlace, hasKilnKey, LEFTOVER_RULE, ownershipOf } from '../nb/ownership.ts';
+import type { ParentRow, Ownership } from '../nb/ownership.ts';
+import { dependsOnParents, hasKilnKey, LEFTOVER_RULE, ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isOwnUuid, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
@@ -387,7 +387,7 @@ export class ObservedRows implements ReadRows {
     const ownership =
       before !== undefined && before.row === row && (changed === undefined || !changed.has('external_ids'))
         ? this.#ownershipIn(before)
-        : ownershipOf(externalIdsOf(row), dependsOnPlace(table) ? { table, containers: this.containersOf(uuid) } : undefined);
+        : ownershipOf(externalIdsOf(row), dependsOnParents(table) ? { table, parents: this.parentRowsOf(uuid) } : undefined);
     const entry: Entry = { id, table, uuid, ownership, parent: link, row };
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
@@ -413,19 +413,19 @@ export class ObservedRows implements ReadRows {
 
   /** The ownership with the present parents; the same object if it has not changed. */
   #ownershipIn({ uuid, table, row, ownership }: Entry): Ownership {
-    if (ownership.kind === 'ours' || !dependsOnPlace(table)) return ownership;
-    return ownershipOf(externalIdsOf(row), { table, containers: this.containersOf(uuid) });
+    if (ownership.kind === 'ours' || !dependsOnParents(table)) return ownership;
+    return ownershipOf(externalIdsOf(row), { table, parents: this.parentRowsOf(uuid) });
   }
 
   /** The parents of a row; their own ownership depends on their keys alone. */
-  containersOf(uuid: Uuid): readonly Container[] {
+  parentRowsOf(uuid: Uuid): readonly ParentRow[] {
     return this.parentsOf(uuid).flatMap((link) => {
       const row = this.#replica?.table(link.table).get(link.uuid);
       if (row === undefined) return [];
       const keys = externalIdsOf(row);
       const ownership =
         this.#entries.get(link.uuid)?.ownership ??
-        ownershipOf(keys, dependsOnPlace(link.table) ? { table: link.table, containers: [] } : undefined);
+        ownershipOf(keys, dependsOnParents(link.table) ? { table: link.table, parents: [] } : undefined);
       return [{ name: String(row['name'] ?? ''), ownership, wasAdopted: hasKilnKey(keys) || isOwnUuid(link.uuid) }];
     });
   }
@@ -434,7 +434,7 @@ export class ObservedRows implements ReadRows {
   #reconsiderChildren({ table, row }: RowChange, relinked: Map<Uuid, string>): void {
     for (const { column, child } of childColumns(table)) {
       const held = row[column];
-      if (dependsOnPlace(child.table) && held instanceof Set) for (const uuid of held) relinked.set(uuid as Uuid, child.table);
+      if (dependsOnParents(child.table) && held instanceof Set) for (const uuid of held) relinked.set(uuid as Uuid, child.table);
     }
   }
 
@@ -463,14 +463,14 @@ export class ObservedRows implements ReadRows {
   }
 
   #asServing({ table, row, parent }: Pick<Entry, 'table' | 'row' | 'parent'>): LegacyRow {
-    const container = parent === undefined ? undefined : this.#replica?.table(parent.table).get(parent.uuid);
+    const parentRow = parent === undefined ? undefined : this.#replica?.table(parent.table).get(parent.uuid);
     return {
       table,
       name: String(row['name'] ?? ''),
       externalIds: externalIdsOf(row) ?? new Map(),
-      ...(container !== undefined &&
+      ...(parentRow !== undefined &&
         parent !== undefined && {
-          container: this.#asServing({ table: parent.table, row: container, parent: this.parentsOf(parent.uuid)[0] }),
+          parent: this.#asServing({ table: parent.table, row: parentRow, parent: this.parentsOf(parent.uuid)[0] }),
         }),
     };
   }

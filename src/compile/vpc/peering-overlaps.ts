@@ -50,7 +50,7 @@ export function peeringOverlaps(
   return links.flatMap((link) => {
     const other = before.get(link);
     if (other === undefined) return [];
-    const problem = `overlaps ${formatCidr(other.cidr)} of ${other.holder}`;
+    const problem = `overlaps ${formatCidr(other.cidr)} of ${other.owner}`;
     const rule =
       'the router sends traffic for it through one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
     return [findingOf({ kind: 'Vpc', name }, { code: 'PeeringOverlaps', field: link.field, value: link.value, problem, rule })];
@@ -63,12 +63,12 @@ function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): r
   return vpcPeerings.flatMap(({ remoteVpc = '', localConnectIP = '' }, i) => {
     const item = `spec.vpcPeerings[${i}]`;
     if (wrong.has(item)) return [];
-    const holder = `${item}, the link to Vpc ${remoteVpc}`;
+    const owner = `${item}, the link to Vpc ${remoteVpc}`;
     const rank = `link ${String(i).padStart(9, '0')}`;
     return splitList(localConnectIP).flatMap((text) => {
       const cidr = parseInterfaceAddress(text)?.cidr;
       const field = `${item}.localConnectIP`;
-      return cidr === undefined ? [] : [{ holder, kind: 'requested' as const, cidr, vlan: '', rank, field, value: localConnectIP }];
+      return cidr === undefined ? [] : [{ owner, kind: 'requested' as const, cidr, vlan: '', rank, field, value: localConnectIP }];
     });
   });
 }
@@ -84,5 +84,5 @@ function networksOf(world: World, name: string): readonly Claim[] {
 }
 
 function claimsOf(subnet: string, cidrs: readonly Cidr[]): readonly Claim[] {
-  return cidrs.map((cidr) => ({ holder: `Subnet ${subnet}`, kind: 'inEffect' as const, cidr, vlan: '', rank: `Subnet ${subnet}` }));
+  return cidrs.map((cidr) => ({ owner: `Subnet ${subnet}`, kind: 'inEffect' as const, cidr, vlan: '', rank: `Subnet ${subnet}` }));
 }

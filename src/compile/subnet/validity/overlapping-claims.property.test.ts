@@ -24,7 +24,7 @@ const claims = fc
       const node = kind === 'node';
       const bits = family === 4 ? 32 : 128;
       const cidr = cidrOf({ family, value }, node ? bits : bits - short) ?? assert.fail('a block of the family');
-      return { holder: `h${holder}`, kind, cidr, vlan: node ? '' : vlan, rank: `${node ? 0 : 1} ${order + 1_000} ${index + 100}` };
+      return { owner: `h${holder}`, kind, cidr, vlan: node ? '' : vlan, rank: `${node ? 0 : 1} ${order + 1_000} ${index + 100}` };
     }),
   );
 
@@ -33,7 +33,7 @@ function oneByOne(all: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   const standing: Claim[] = [];
   const found = new Map<Claim, Claim>();
   for (const claim of all.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
-    const first = standing.find((other) => other.holder !== claim.holder && other.vlan === claim.vlan && meet(other, claim));
+    const first = standing.find((other) => other.owner !== claim.owner && other.vlan === claim.vlan && meet(other, claim));
     if (first !== undefined && claim.kind !== 'node' && claim.kind !== 'inEffect') found.set(claim, first);
     else if (claim.kind !== 'impossible') standing.push(claim);
   }
@@ -50,8 +50,8 @@ test('each claim yields to the first overlapping claim of another holder before 
     fc.property(claims, (all) => {
       const [found, wanted] = [yieldingClaims(all), oneByOne(all)];
       assert.deepEqual(
-        all.map((claim) => found.get(claim)?.holder),
-        all.map((claim) => wanted.get(claim)?.holder),
+        all.map((claim) => found.get(claim)?.owner),
+        all.map((claim) => wanted.get(claim)?.owner),
       );
     }),
     { numRuns: 500 },

@@ -1,5 +1,5 @@
 /**
- * Overlapping claims of CIDRs: each claim yields to earlier claims of other holders that do not yield themselves. The search goes block by
+ * Overlapping claims of CIDRs: each claim yields to earlier claims of other owners that do not yield themselves. The search goes block by
  * block, not pair by pair, since thousands of Subnets may request one network.
  */
 import { bitsOf } from '../../../net/address.ts';
@@ -7,7 +7,7 @@ import type { Cidr } from '../../../net/cidr.ts';
 import { cidrContains } from '../../../net/cidr.ts';
 
 export interface Claim {
-  readonly holder: string;
+  readonly owner: string;
   /**
    * - `node`: an address of a node; `inEffect`: a network in effect, whatever the spec requests. Neither yields;
    * - `requested`: a network in a spec;
@@ -25,18 +25,18 @@ export interface Claim {
 export function yieldingClaims(claims: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   const found = new Map<Claim, Claim>();
   for (const family of [4, 6] as const) {
-    const standing = new Standing();
+    const uncontested = new UncontestedClaims();
     for (const claim of withNeighbours(claims.filter(({ cidr }) => cidr.family === family)).toSorted(byRank)) {
-      const first = claim.kind === 'node' || claim.kind === 'inEffect' ? undefined : standing.firstWith(claim);
+      const first = claim.kind === 'node' || claim.kind === 'inEffect' ? undefined : uncontested.firstWith(claim);
       if (first !== undefined) found.set(claim, first);
-      else if (claim.kind !== 'impossible') standing.add(claim);
+      else if (claim.kind !== 'impossible') uncontested.add(claim);
     }
   }
   return found;
 }
 
-/** Claims that do not yield, in order. For each block the first two of different holders: a claim does not yield to its own holder. */
-class Standing {
+/** Claims that do not yield, in order. For each block the first two of different owners: a claim does not yield to its own owner. */
+class UncontestedClaims {
   /** By block: the first claims of the block or of a part of it. */
   readonly #within = new Map<string, Claim[]>();
   /** By block: the first claims of exactly this block. */
@@ -47,7 +47,7 @@ class Standing {
     append(this.#of, blockAround(claim, claim.cidr.prefix), claim);
   }
 
-  /** The first claim of another holder that overlaps. */
+  /** The first claim of another owner that overlaps. */
   firstWith(claim: Claim): Claim | undefined {
     let first = ofAnother(this.#within.get(blockAround(claim, claim.cidr.prefix)), claim);
     for (let prefix = 0; prefix < claim.cidr.prefix; prefix++) {
@@ -61,11 +61,11 @@ class Standing {
 function append(map: Map<string, Claim[]>, key: string, claim: Claim): void {
   const held = map.get(key);
   if (held === undefined) map.set(key, [claim]);
-  else if (held.length === 1 && held[0]?.holder !== claim.holder) held.push(claim);
+  else if (held.length === 1 && held[0]?.owner !== claim.owner) held.push(claim);
 }
 
-function ofAnother(held: readonly Claim[] | undefined, { holder }: Claim): Claim | undefined {
-  return held?.find((one) => one.holder !== holder);
+function ofAnother(held: readonly Claim[] | undefined, { owner }: Claim): Claim | undefined {
+  return held?.find((one) => one.owner !== owner);
 }
 
 function blockAround({ cidr, vlan }: Claim, prefix: number): string {
@@ -76,7 +76,7 @@ function blockAround({ cidr, vlan }: Claim, prefix: number): string {
 function withNeighbours(claims: readonly Claim[]): readonly Claim[] {
   const found = new Set<Claim>();
   let around: Claim | undefined;
-  for (const claim of claims.toSorted(byPlace)) {
+  for (const claim of claims.toSorted(byBlock)) {
     // Two blocks overlap only if one covers the other, so comparing with the outermost is enough.
     if (around !== undefined && cidrContains(around.cidr, { family: claim.cidr.family, value: claim.cidr.base }))
       found.add(around).add(claim);
@@ -85,7 +85,7 @@ function withNeighbours(claims: readonly Claim[]): readonly Claim[] {
   return [...found];
 }
 
-function byPlace(a: Claim, b: Claim): number {
+function byBlock(a: Claim, b: Claim): number {
   if (a.cidr.base !== b.cidr.base) return a.cidr.base < b.cidr.base ? -1 : 1;
   return a.cidr.prefix - b.cidr.prefix;
 }

@@ -108,9 +108,9 @@ const firstOverlaps: Query<ReadonlyMap<string, Claim>> = defineQuery('vpc-first-
   claims.push(...orphanedClaims(world, vpc));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
   const first = new Map<string, Claim>();
-  for (const [{ holder }, before] of yieldingTo(world, claims)) {
-    const other = first.get(holder);
-    if (other === undefined || before.rank < other.rank) first.set(holder, before);
+  for (const [{ owner }, before] of yieldingTo(world, claims)) {
+    const other = first.get(owner);
+    if (other === undefined || before.rank < other.rank) first.set(owner, before);
   }
   return first;
 });
@@ -118,14 +118,14 @@ const firstOverlaps: Query<ReadonlyMap<string, Claim>> = defineQuery('vpc-first-
 const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
   const first = world.ask(firstOverlaps, vpc);
   const found = new Map<string, Finding>();
-  for (const [holder, before] of first) {
-    const subnet = { name: holder, spec: world.ask(subnetSpec, holder) ?? {} };
+  for (const [owner, before] of first) {
+    const subnet = { name: owner, spec: world.ask(subnetSpec, owner) ?? {} };
     const { family, base } = before.cidr;
     found.set(
-      holder,
+      owner,
       before.kind === 'node'
-        ? subnetHoldsNode(subnet, before.holder, formatAddress({ family, value: base }))
-        : subnetOverlap(subnet, vpc, before.cidr, before.holder),
+        ? subnetHoldsNode(subnet, before.owner, formatAddress({ family, value: base }))
+        : subnetOverlap(subnet, vpc, before.cidr, before.owner),
     );
   }
   return found;
@@ -140,10 +140,10 @@ function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
   for (;;) {
     const found = yieldingClaims(claims);
     const before = keeping.size;
-    for (const { holder, kind } of found.keys()) {
-      if (kind !== 'requested' || keeping.has(holder)) continue;
-      const present = claimsInEffect(world, holder);
-      if (present.length > 0) keeping.add(holder);
+    for (const { owner, kind } of found.keys()) {
+      if (kind !== 'requested' || keeping.has(owner)) continue;
+      const present = claimsInEffect(world, owner);
+      if (present.length > 0) keeping.add(owner);
       claims.push(...present);
     }
     if (keeping.size === before) return found;
@@ -165,8 +165,8 @@ function claimsInEffect(world: World, name: string): readonly Claim[] {
  */
 function orphanedClaims(world: World, vpc: string): Claim[] {
   return world.ask(orphanedInUse, vpc).flatMap(({ subnet, cidrs }) => {
-    const holder = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
-    return cidrs.map((cidr) => ({ holder, kind: 'inEffect' as const, cidr, vlan: '', rank: `${RANK_OF_ORPHANED} ${subnet}` }));
+    const owner = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
+    return cidrs.map((cidr) => ({ owner, kind: 'inEffect' as const, cidr, vlan: '', rank: `${RANK_OF_ORPHANED} ${subnet}` }));
   });
 }
 
@@ -177,9 +177,9 @@ function claimsOf(world: World, name: string): readonly Claim[] {
   const isInvalid = isInvalidAnyway(world, view);
   if (isInvalid && !running) return [];
   const networks = world.ask(requestedNetworks, name);
-  const place = networks.inPlace ? RANK_IN_EFFECT : running ? rankOfMoving(world, name, networks) : rankOfNew(world, view);
+  const precedence = networks.inPlace ? RANK_IN_EFFECT : running ? rankOfMoving(world, name, networks) : rankOfNew(world, view);
   const elsewhere = isInvalid && !networks.inPlace && networks.carries;
-  const requested = claimsTo(networks, view, elsewhere ? 'impossible' : 'requested', place);
+  const requested = claimsTo(networks, view, elsewhere ? 'impossible' : 'requested', precedence);
   return elsewhere ? [...claimsInEffect(world, name), ...requested] : requested;
 }
 
@@ -187,13 +187,13 @@ function claimsTo(
   networks: SubnetNetworks,
   { name, vlan, created, uid }: SubnetBasics,
   kind: Claim['kind'],
-  place: number,
+  precedence: number,
 ): readonly Claim[] {
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
     // By rank, then by age, then by uid.
-    return [{ holder: name, kind, cidr, vlan, rank: `${place} ${created} ${uid}` }];
+    return [{ owner: name, kind, cidr, vlan, rank: `${precedence} ${created} ${uid}` }];
   });
 }
 
@@ -202,8 +202,8 @@ function claimsTo(
  * accepted, and the port has another network, the Subnet is about to move.
  */
 function rankOfMoving(world: World, name: string, { carries }: SubnetNetworks): number {
-  const place = world.ask(rankWithoutPort, name);
-  return place > 2 && carries ? RANK_OF_NEW : place;
+  const precedence = world.ask(rankWithoutPort, name);
+  return precedence > 2 && carries ? RANK_OF_NEW : precedence;
 }
 
 function rankOfNew(world: World, { name, vpc }: SubnetBasics): number {
@@ -228,7 +228,7 @@ function nodeClaims(addresses: Readonly<Record<string, readonly string[]>>): Cla
       if (address === undefined) return [];
       return [
         {
-          holder: node,
+          owner: node,
           kind: 'node' as const,
           cidr: { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128 },
           vlan: '',
@@ -249,5 +249,5 @@ const nodeAddresses: Query<Readonly<Record<string, readonly string[]>>> = define
 /** The node whose InternalIP keeps a Subnet of the default Vpc from taking effect. */
 export const nodeInSubnet: Query<string | undefined> = defineQuery('subnet-node-inside', (world, name) => {
   const before = world.ask(firstOverlaps, world.settings.defaultVpc).get(name);
-  return before?.kind === 'node' ? before.holder : undefined;
+  return before?.kind === 'node' ? before.owner : undefined;
 });

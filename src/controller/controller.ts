@@ -74,7 +74,7 @@ export class Controller {
   readonly #events: EventRecorder;
   readonly #objectEvents: ObjectEvents;
   /** The facts that hold when this process begins to lead, as far as they are collected; `due`: not begun. */
-  #standing: { readonly found: StandingReport[]; readonly left: ReturnType<typeof standingReports> } | 'due' | undefined;
+  #standingReports: { readonly found: StandingReport[]; readonly left: ReturnType<typeof standingReports> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
   readonly #monotonicClock: MonotonicClock;
@@ -131,7 +131,7 @@ export class Controller {
         log.info('objects disappeared without an observed deletion', { resource, count });
         this.#collection.doubt();
       },
-      onNotice: cacheLog(log, outage, this.#clock),
+      onCacheEvent: cacheLog(log, outage, this.#clock),
       later,
       ...doubt,
       ...(options.cachedAbove === undefined ? {} : { cachedAbove: options.cachedAbove }),
@@ -142,7 +142,7 @@ export class Controller {
               client,
               clock: this.#clock,
               ...random,
-              onNotice: definitionsLog(log, outage),
+              onCacheEvent: definitionsLog(log, outage),
               onChange: definitionChanges({
                 pruned: this.world.pruned,
                 later,
@@ -217,7 +217,7 @@ export class Controller {
         this.#collection.doubt();
         this.#rows.examineAll();
         this.#objects.examineAll();
-        this.#standing = 'due';
+        this.#standingReports = 'due';
         this.wake();
       },
       later,
@@ -472,7 +472,7 @@ export class Controller {
     this.#rows.flush();
     // The rules have to see a conflict that the diff just found before anything else is written to its object.
     if (!this.world.reactor.isIdle) return this.#again();
-    if (!this.#knowsStanding()) return this.#again();
+    if (!this.#collectStandingReports()) return this.#again();
     this.#doing = 'objects compared';
     this.#objects.flush();
     this.#meter.phase('diff', derivedAt);
@@ -507,16 +507,16 @@ export class Controller {
    * Collects the facts that hold when this process begins to lead, some in each turn. No object is written before: otherwise the Event of
    * that write would be sent twice. @returns whether all were collected
    */
-  #knowsStanding(): boolean {
-    if (this.#standing === undefined || !this.#mayWrite()) return true;
-    if (this.#standing === 'due')
-      this.#standing = { found: [], left: standingReports(this.#compiler.desired, this.#caches, this.#clock.wallTime()) };
-    const { found, left } = this.#standing;
+  #collectStandingReports(): boolean {
+    if (this.#standingReports === undefined || !this.#mayWrite()) return true;
+    if (this.#standingReports === 'due')
+      this.#standingReports = { found: [], left: standingReports(this.#compiler.desired, this.#caches, this.#clock.wallTime()) };
+    const { found, left } = this.#standingReports;
     for (let next = left.next(); next.done !== true; next = left.next()) {
       if (next.value === undefined) return false;
       found.push(next.value);
     }
-    this.#standing = undefined;
+    this.#standingReports = undefined;
     this.#objectEvents.begin(found);
     return true;
   }

@@ -176,32 +176,32 @@ test('I4: a foreign row that is gone, or another in any column of any table; own
 
 test('I4: a foreign port that refers to our DHCP options loses the reference with them, and only with them', () => {
   const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
-  const picture = (options: string | readonly never[], ...own: readonly string[]): ReturnType<typeof foreignSnapshot> =>
+  const snapshot = (options: string | readonly never[], ...own: readonly string[]): ReturnType<typeof foreignSnapshot> =>
     foreignSnapshot(
       new Map<string, readonly WholeRow[]>([
         ['Logical_Switch_Port', [{ _uuid: 'p1', name: 'vm', external_ids: {}, dhcpv4_options: options }]],
         ['DHCP_Options', [...own.map((_uuid) => ({ _uuid, external_ids: marks })), { _uuid: 'theirs', external_ids: {} }]],
       ]),
     );
-  assert.deepEqual(foreignRows(picture('d1', 'd1'), picture([])), []);
-  assert.equal(foreignRows(picture('theirs', 'd1'), picture([], 'd1')).length, 1);
+  assert.deepEqual(foreignRows(snapshot('d1', 'd1'), snapshot([])), []);
+  assert.equal(foreignRows(snapshot('theirs', 'd1'), snapshot([], 'd1')).length, 1);
 });
 
 test('I4: a foreign row that left a row of ours; rows that are collected take no foreign row with them', () => {
   const ids = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
-  const picture = (held: readonly string[] | undefined, balancers: readonly string[] = ['lb']): ReturnType<typeof foreignSnapshot> =>
+  const snapshot = (held: readonly string[] | undefined, balancers: readonly string[] = ['lb']): ReturnType<typeof foreignSnapshot> =>
     foreignSnapshot(
       new Map<string, readonly WholeRow[]>([
         ['Logical_Switch', held === undefined ? [] : [{ _uuid: 'ls', external_ids: ids, load_balancer: held }]],
         ['Load_Balancer', balancers.map((_uuid) => ({ _uuid, external_ids: {} }))],
       ]),
     );
-  const before = picture(['lb']);
+  const before = snapshot(['lb']);
   assert.deepEqual(
-    foreignRows(before, picture([])).map(({ subject }) => subject),
+    foreignRows(before, snapshot([])).map(({ subject }) => subject),
     ['Logical_Switch/ls load_balancer'],
   );
-  assert.deepEqual([...foreignRows(before, picture(['lb', 'more'], ['lb', 'more'])), ...foreignRows(before, picture(undefined))], []);
+  assert.deepEqual([...foreignRows(before, snapshot(['lb', 'more'], ['lb', 'more'])), ...foreignRows(before, snapshot(undefined))], []);
 });
 
 test('I5: a deletion without blockers, or with a blocker that does not exist', () => {

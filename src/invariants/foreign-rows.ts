@@ -38,8 +38,8 @@ export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>
   for (const [table, rows] of tables) {
     for (const row of rows) {
       const uuid = String(row['_uuid']);
-      if (!owned.has(uuid)) snapshot.set(`${table}/${uuid}`, picture(table, row, owned));
-      else for (const [column, guests] of guestsOf(row, owned)) snapshot.set(`${table}/${uuid} ${column}`, guests);
+      if (!owned.has(uuid)) snapshot.set(`${table}/${uuid}`, foreignContents(table, row, owned));
+      else for (const [column, members] of foreignMembersOf(row, owned)) snapshot.set(`${table}/${uuid} ${column}`, members);
     }
   }
   return snapshot;
@@ -48,7 +48,7 @@ export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>
 /**
  * References from shared columns of an owned row to foreign rows, by column; includes columns without any, so that a removed one is found.
  */
-function guestsOf(row: WholeRow, owned: ReadonlySet<string>): readonly (readonly [column: string, guests: string])[] {
+function foreignMembersOf(row: WholeRow, owned: ReadonlySet<string>): readonly (readonly [column: string, members: string])[] {
   return SHARED.flatMap((column) => {
     const cell = row[column];
     if (cell === undefined) return [];
@@ -86,7 +86,7 @@ function isOwned(row: WholeRow): boolean {
   return externalIds[VENDOR_KEY] === VENDOR && externalIds[OWNER_KEY] !== undefined;
 }
 
-function picture(table: string, row: WholeRow, owned: ReadonlySet<string>): string {
+function foreignContents(table: string, row: WholeRow, owned: ReadonlySet<string>): string {
   const hidden = OTHERS_WRITE[table] ?? ['_version'];
   const shown = Object.entries(row)
     .filter(([column]) => !hidden.includes(column))

@@ -24,7 +24,7 @@ export function sharedAddresses(world: World, holders: HoldersBySubnet): readonl
         !networks.some((network) => first !== undefined && network.family === first.address.family && cidrContains(network, first.address))
       )
         continue;
-      const silent = all.filter((holder) => !saysConflict(world, holder));
+      const silent = all.filter((holder) => !reportsConflict(world, holder));
       for (const { subject } of silent) {
         violations.push({
           invariant: 'I6',
@@ -49,7 +49,7 @@ function declareTogether(all: readonly AddressHolder[]): boolean {
 }
 
 /** A missing EIP, or a new one without an address, has no report; a rule that still has its address does. */
-function orphanSays(world: World, claimant: string): boolean {
+function natRuleReportsConflict(world: World, claimant: string): boolean {
   return NAT_RULES.some((resource) =>
     [...world.natRules[resource].entries()].some(
       ([, rule]) =>
@@ -60,8 +60,8 @@ function orphanSays(world: World, claimant: string): boolean {
 }
 
 /** A row has no report; its IP object or its pod does. */
-function saysConflict(world: World, { subject, port }: AddressHolder): boolean {
-  if (orphanSays(world, port)) return true;
+function reportsConflict(world: World, { subject, port }: AddressHolder): boolean {
+  if (natRuleReportsConflict(world, port)) return true;
   const object = addressObjects(world).find(({ kind, name }) => claimantOfObject(kind, name) === port);
   if (object !== undefined) return object.conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True');
   const ip = world.ips.peek(port);

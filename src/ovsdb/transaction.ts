@@ -107,7 +107,7 @@ export function readResults(schema: DatabaseSchema, operations: readonly Operati
 export function rejectedRequest(json: unknown): TransactOutcome {
   const { code, error, details } = readServerError(json);
   const message = `the server rejected the transaction: ${error}${details === undefined ? '' : `: ${details}`}`;
-  return { ok: false, error: new OvsdbError(code, message, { ...whatServerSaid(error, details), outcome: 'rejected' }) };
+  return { ok: false, error: new OvsdbError(code, message, { ...serverAnswer(error, details), outcome: 'rejected' }) };
 }
 
 function failure(operations: readonly Operation[], entries: readonly unknown[], failed: number): OvsdbError {
@@ -117,7 +117,7 @@ function failure(operations: readonly Operation[], entries: readonly unknown[], 
   if (operation !== undefined) {
     const reference = referTo(operation, failed);
     return new OvsdbError(code, `${referenceText(reference)} failed: ${errorText}`, {
-      ...whatServerSaid(error, details),
+      ...serverAnswer(error, details),
       outcome: 'rejected',
       operation: reference,
     });
@@ -127,13 +127,13 @@ function failure(operations: readonly Operation[], entries: readonly unknown[], 
   );
   const about = suspects.length === 0 ? '' : ` (${suspects.slice(0, 3).map(referenceText).join('; ')})`;
   return new OvsdbError(code, `the commit of ${operations.length} operations failed: ${errorText}${about}`, {
-    ...whatServerSaid(error, details),
+    ...serverAnswer(error, details),
     outcome: 'rejected',
     suspects,
   });
 }
 
-function whatServerSaid(error: string, details: string | undefined): { serverError: string; details?: string } {
+function serverAnswer(error: string, details: string | undefined): { serverError: string; details?: string } {
   return details === undefined ? { serverError: error } : { serverError: error, details };
 }
 

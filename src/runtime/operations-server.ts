@@ -46,9 +46,9 @@ const CONNECTIONS = 64;
 const CONNECTIONS_PER_SECOND = 50;
 const REQUEST_MS = 5_000;
 
-const HERE = new BlockList();
-HERE.addSubnet('127.0.0.0', 8, 'ipv4');
-HERE.addAddress('::1', 'ipv6');
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Rejects as `listen` does (`EADDRINUSE`, `EACCES`, …). */
 export async function serveOperations({ address, metrics, waitingFor, token }: OperationsServerOptions): Promise<OperationsServer> {
@@ -83,7 +83,7 @@ export async function serveOperations({ address, metrics, waitingFor, token }: O
       return missing.length === 0 ? answer(200, 'ok\n') : answer(503, missing.map((one) => `waiting for ${one}\n`).join(''));
     }
     if (path !== '/metrics') return answer(404, '/metrics, /healthz, /readyz\n');
-    if (!isHere(request) && !bears(request, token?.()))
+    if (!isLoopback(request) && !hasToken(request, token?.()))
       return answer(401, 'metrics need the token of --metrics-token-file\n', undefined, { 'www-authenticate': 'Bearer' });
     metricsText().then(
       (text) => answer(200, text, metrics.contentType),
@@ -113,13 +113,13 @@ export async function serveOperations({ address, metrics, waitingFor, token }: O
 }
 
 /** Packets from other hosts cannot have a loopback address as their source. */
-function isHere({ socket }: IncomingMessage): boolean {
+function isLoopback({ socket }: IncomingMessage): boolean {
   const address = socket.remoteAddress ?? '';
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
-  return HERE.check(mapped ?? address, mapped === undefined && isIPv6(address) ? 'ipv6' : 'ipv4');
+  return LOOPBACK.check(mapped ?? address, mapped === undefined && isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-function bears({ headers }: IncomingMessage, token: string | undefined): boolean {
+function hasToken({ headers }: IncomingMessage, token: string | undefined): boolean {
   const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   if (shown === undefined || token === undefined || token === '') return false;
   // Digests have equal length, and are compared in constant time.

@@ -76,7 +76,7 @@ export const subnetOverlap = ({ name, spec }: NamedSubnet, vpc: string, other: C
   );
 
 /** Names an overlapping Subnet that was removed by force while its addresses are in use. */
-export const vanished = (name: string): string =>
+export const removedSubnetText = (name: string): string =>
   `${name}, which is gone and has addresses in use (${commandText`kubectl get ips -l ${labelKey.subnet}=${name}`})`;
 
 /** @param address an internal address of the node, which pods of the Subnet could not reach */

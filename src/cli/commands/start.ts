@@ -88,7 +88,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     printErrorText(failureText(failure));
     return isKubeError(error) ? EXIT.unreachable : failure.exit;
   }
-  sayWhatIsNotDone(log);
+  logUnimplemented(log);
   warnOfReadableSecrets(flags, log);
   controller.start();
   let logged = '';
@@ -100,7 +100,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     if (waitingFor.length > 0) log.warn('waiting', { phase, for: waitingFor });
     else log.info('waiting no more', { phase });
   }, 10_000);
-  const planning = flags.readOnly === true ? sayPlans(controller, log) : undefined;
+  const planning = flags.readOnly === true ? logPlans(controller, log) : undefined;
   const signal = await stopped;
   clearInterval(waiting);
   clearInterval(planning);
@@ -114,7 +114,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
 }
 
 /** With `--read-only`: logs the planned writes whenever they change. */
-function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
+function logPlans(controller: Controller, log: Log): NodeJS.Timeout {
   let logged: string | undefined;
   return setInterval(() => {
     if (!controller.quiet) return;
@@ -134,7 +134,7 @@ function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
   }, 2_000);
 }
 
-function sayWhatIsNotDone(log: Log): void {
+function logUnimplemented(log: Log): void {
   log.info('not implemented yet; each such object gets a condition or an Event', {
     kinds: UNIMPLEMENTED_KINDS.map(({ resource }) => resource).join(', '),
     fields: 'vlan, enableExternal, bfd',

@@ -100,7 +100,7 @@ class RunningCascade {
       if (this.#left.steps.length === 0) break;
       const [failed] = (await this.#ask(this.#left.free)).filter((error) => !isDeniedByBlockers(error));
       if (failed !== undefined) throw this.#failureOf(failed);
-      this.#warnOfStrangers();
+      this.#warnOfNewDependents();
       if (this.#left.stuck) throw this.#stuck();
       if (this.#retry.isOver) throw await this.#timedOut();
       await this.#reportWaiting();
@@ -173,7 +173,7 @@ class RunningCascade {
     return failures;
   }
 
-  #warnOfStrangers(): void {
+  #warnOfNewDependents(): void {
     for (const name of this.#left.unplannedBlockers) {
       if (this.#warned.has(name)) continue;
       this.#warned.add(name);

@@ -30,9 +30,9 @@ test('an outage of the API server is two lines, however many subjects fail and h
   const clock = new ManualClock();
   let again = 0;
   const outage = new ApiOutage(log, clock, () => again++);
-  const notice = cacheLog(log, outage, clock);
+  const event = cacheLog(log, outage, clock);
   for (let minute = 0; minute < 5; minute++) {
-    for (const resource of RESOURCES) notice(resource, { kind: 'failure', error: error('KUBE_UNREACHABLE'), retryInMs: 500 });
+    for (const resource of RESOURCES) event(resource, { kind: 'failure', error: error('KUBE_UNREACHABLE'), retryInMs: 500 });
     outage.failed('lease', error('KUBE_TIMEOUT'));
     logWrite(
       log,
@@ -44,7 +44,7 @@ test('an outage of the API server is two lines, however many subjects fail and h
   }
   assert.deepEqual([lines.length, again], [1, 0]);
   assert.match(lines[0] ?? '', /^warn: the API server is unavailable .*KUBE_UNREACHABLE/);
-  for (const resource of RESOURCES) notice(resource, { kind: 'state', state: 'synced', before: 'stale' });
+  for (const resource of RESOURCES) event(resource, { kind: 'state', state: 'synced', before: 'stale' });
   outage.answered('lease');
   assert.equal(lines.length, 1, 'a write has not succeeded yet');
   assert.equal(again, RESOURCES.length + 1, 'each answered subject calls answersAgain while others fail');
@@ -62,11 +62,11 @@ test('an outage of the API server is two lines, however many subjects fail and h
 test('an error of one resource is logged once, and its end once', () => {
   const { log, lines } = recording();
   const clock = new ManualClock();
-  const notice = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
-  for (let i = 0; i < 9; i++) notice('subnets', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
-  notice('pods', { kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
-  for (let i = 0; i < 2; i++) notice('virtualmachines', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
-  notice('subnets', { kind: 'state', state: 'synced', before: 'not-served' });
+  const event = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
+  for (let i = 0; i < 9; i++) event('subnets', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
+  event('pods', { kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
+  for (let i = 0; i < 2; i++) event('virtualmachines', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
+  event('subnets', { kind: 'state', state: 'synced', before: 'not-served' });
   assert.deepEqual(
     lines.map((line) => line.slice(0, line.indexOf('{') - 1)),
     [
@@ -81,24 +81,24 @@ test('an error of one resource is logged once, and its end once', () => {
 test('a kind that is not served for a moment is not logged: the API server is starting; longer, it is logged', () => {
   const { log, lines } = recording();
   const clock = new ManualClock();
-  const notice = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
+  const event = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
   const missing = { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 } as const;
   const synced = { kind: 'state', state: 'synced', before: 'not-served' } as const;
   for (let times = 0; times < 3; times++) {
-    notice('subnets', synced);
-    for (let seconds = 0; seconds < 9; seconds++, clock.advance(1_000)) notice('subnets', missing);
+    event('subnets', synced);
+    for (let seconds = 0; seconds < 9; seconds++, clock.advance(1_000)) event('subnets', missing);
   }
   assert.deepEqual(lines, []);
   clock.advance(1_000);
-  notice('subnets', missing);
+  event('subnets', missing);
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /^warn: a kind of Kube-OVN is not served: its CRD is missing/);
 });
 
 test('a missing right to watch definitions is logged once, with the command that grants it', () => {
   const { log, lines } = recording();
-  const notice = definitionsLog(log, new ApiOutage(log, new ManualClock(), () => undefined));
-  for (let times = 0; times < 3; times++) notice({ kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
+  const event = definitionsLog(log, new ApiOutage(log, new ManualClock(), () => undefined));
+  for (let times = 0; times < 3; times++) event({ kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /^warn: CustomResourceDefinitions cannot be watched.*KUBE_FORBIDDEN.*kubectl apply -f deploy\/rbac\.yaml/);
 });

@@ -23,7 +23,7 @@ import type { Clock, Random } from '../../timing/clock.ts';
 import type { DefinitionWatch } from '../../kube/cache/definition-watch.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import type { Delta } from '../../kube/cache/delta.ts';
-import type { CacheCounters, CacheNotice } from '../../kube/cache/list-watch-cache.ts';
+import type { CacheCounters, CacheEvent } from '../../kube/cache/list-watch-cache.ts';
 import { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { Mutex } from '../../kube/cache/mutex.ts';
@@ -52,7 +52,7 @@ import {
   trimReported,
 } from './trim.ts';
 import { fileApiServer, isApiServer, serviceAddresses } from './api-server-service.ts';
-import type { Noticed, UnimplementedKind } from './unserved-kinds.ts';
+import type { ObservedOnly, UnimplementedKind } from './unserved-kinds.ts';
 import { brokenRules, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
@@ -66,7 +66,7 @@ export interface CachesOptions {
   readonly observed?: (resource: ResourceName, delta: Delta<KubeObject>) => void;
   /** Objects are gone without an event: deleted while no watch was open, or the server lost them. */
   readonly inferredDeletions: (resource: ResourceName, count: number) => void;
-  readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
+  readonly onCacheEvent?: (resource: ResourceName, event: CacheEvent) => void;
   /** Undefined in a process that does not write. */
   readonly later?: (ms: number, run: () => void) => void;
   /** See `ListWatchOptions.shrunkListMs`. */
@@ -145,7 +145,7 @@ export class Caches implements ObjectSource {
     this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
     this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
     this.#serve('virtualmachineinstancemigrations', world.machineMigrations, trimMigration, true);
-    for (const kind of UNIMPLEMENTED_KINDS) this.#notice(kind);
+    for (const kind of UNIMPLEMENTED_KINDS) this.#observeUnimplemented(kind);
   }
 
   start(): void {
@@ -310,7 +310,7 @@ export class Caches implements ObjectSource {
     );
   }
 
-  #notice({ resource, feature, kind }: UnimplementedKind): void {
+  #observeUnimplemented({ resource, feature, kind }: UnimplementedKind): void {
     const { unimplemented } = this.#options.world;
     const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
     const trim = (object: Untrimmed): unknown => ({
@@ -323,7 +323,7 @@ export class Caches implements ObjectSource {
       resource,
       trim,
       (key, object) => {
-        const seen = object as (NatRule & Noticed) | undefined;
+        const seen = object as (NatRule & ObservedOnly) | undefined;
         if (seen?.feature === undefined) unimplemented.delete(`${resource}/${key}`);
         else {
           const { metadata, feature, broken } = seen;
@@ -351,7 +351,7 @@ export class Caches implements ObjectSource {
     optional: boolean,
   ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    const { client, clock, random, onNotice, definitions, cachedAbove, shrunkListMs } = this.#options;
+    const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -365,10 +365,10 @@ export class Caches implements ObjectSource {
       ...(shrunkListMs === undefined ? {} : { shrunkListMs }),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
-      onNotice: (notice) => {
-        if (notice.kind === 'failure') this.#listErrors.set(resource, notice.error);
-        if (notice.kind === 'state' && notice.state === 'synced') this.#listErrors.delete(resource);
-        onNotice?.(resource, notice);
+      onCacheEvent: (event) => {
+        if (event.kind === 'failure') this.#listErrors.set(resource, event.error);
+        if (event.kind === 'state' && event.state === 'synced') this.#listErrors.delete(resource);
+        onCacheEvent?.(resource, event);
       },
     });
     cache.onDelta((deltas) => {

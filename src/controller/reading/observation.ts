@@ -41,10 +41,10 @@ export class Observation implements AsyncDisposable {
       clock: systemClock,
       changed: () => this.#changed(),
       inferredDeletions: () => undefined,
-      onNotice: (resource, notice) => {
-        if (notice.kind !== 'failure') return;
-        if (notice.error.code === 'KUBE_NOT_SERVED' && this.#caches.isOptional(resource)) return;
-        this.#failed ??= notice.error;
+      onCacheEvent: (resource, event) => {
+        if (event.kind !== 'failure') return;
+        if (event.error.code === 'KUBE_NOT_SERVED' && this.#caches.isOptional(resource)) return;
+        this.#failed ??= event.error;
         this.#changed();
       },
     });

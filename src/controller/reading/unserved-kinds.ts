@@ -18,7 +18,7 @@ export interface UnimplementedKind {
 }
 
 /** What is kept of an object of such a kind, beside its identity. */
-export interface Noticed {
+export interface ObservedOnly {
   readonly feature?: string;
   readonly broken?: readonly string[];
   /** Of the API server's Service. */

@@ -1,8 +1,8 @@
-/** Notices of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
+/** Events of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
 import type { Clock } from '../../timing/clock.ts';
 import { DEFINITIONS } from '../../kube/cache/definition-watch.ts';
 import type { KubeError } from '../../kube/errors.ts';
-import type { CacheNotice } from '../../kube/cache/list-watch-options.ts';
+import type { CacheEvent } from '../../kube/cache/list-watch-options.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -11,7 +11,7 @@ import type { ApiOutage } from '../outages/api-outage.ts';
 /** A starting API server does not serve custom resources for so long, and answers as if the kind did not exist. */
 const BEGINS_MS = 10_000;
 
-export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: ResourceName, notice: CacheNotice) => void {
+export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: ResourceName, event: CacheEvent) => void {
   /** The logged error code of each failing resource. */
   const logged = new Map<ResourceName, string>();
   /** Kinds that were served before. */
@@ -32,27 +32,27 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
     logged.delete(resource);
     log.info('list and watch work again', { resource, code });
   };
-  return (resource, notice) => {
-    switch (notice.kind) {
+  return (resource, event) => {
+    switch (event.kind) {
       case 'list':
-        log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
+        log.debug('cache listed', { resource, reason: event.reason, objects: event.objects, ms: Math.round(event.durationMs) });
         return;
       case 'shrunk':
         log.warn('a list lacks many known objects: a second list has to confirm before they count as gone', {
           resource,
-          absent: notice.absent,
-          had: notice.had,
-          againInMs: notice.againInMs,
+          absent: event.absent,
+          had: event.had,
+          againInMs: event.againInMs,
         });
         return;
       case 'state':
-        if (notice.state === 'synced') over(resource);
+        if (event.state === 'synced') over(resource);
         // The server answered: it does not know the kind.
-        if (notice.state === 'not-served') outage.answered(resource);
+        if (event.state === 'not-served') outage.answered(resource);
         return;
       case 'failure':
       case 'undecodable': {
-        const { error } = notice;
+        const { error } = event;
         if (outage.failed(resource, error) || logged.get(resource) === error.code || mayPass(resource, error)) return;
         logged.set(resource, error.code);
         const notServed = error.code === 'KUBE_NOT_SERVED';
@@ -73,15 +73,15 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
 }
 
 /** Without a watch of the definitions everything works, with a request from time to time for each missing kind: logged once. */
-export function definitionsLog(log: Log, outage: ApiOutage): (notice: CacheNotice) => void {
+export function definitionsLog(log: Log, outage: ApiOutage): (event: CacheEvent) => void {
   let logged = false;
-  return (notice) => {
-    if (notice.kind === 'state' && notice.state === 'synced') outage.answered(DEFINITIONS.plural);
-    if (notice.kind !== 'failure' || outage.failed(DEFINITIONS.plural, notice.error) || logged) return;
+  return (event) => {
+    if (event.kind === 'state' && event.state === 'synced') outage.answered(DEFINITIONS.plural);
+    if (event.kind !== 'failure' || outage.failed(DEFINITIONS.plural, event.error) || logged) return;
     logged = true;
     log.warn('CustomResourceDefinitions cannot be watched: kinds that are not served are tried every 30 s', {
-      code: notice.error.code,
-      error: notice.error.message,
+      code: event.error.code,
+      error: event.error.message,
       next: 'kubectl apply -f deploy/rbac.yaml',
     });
   };

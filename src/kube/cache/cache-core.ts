@@ -4,7 +4,7 @@ import { subjectOf } from '../client/client.ts';
 import { type Clock, type Random, systemClock } from '../../timing/clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { callIsolated } from '../isolated-call.ts';
-import type { CacheCounters, CacheNotice, CacheState, ListWatchOptions } from './list-watch-options.ts';
+import type { CacheCounters, CacheEvent, CacheState, ListWatchOptions } from './list-watch-options.ts';
 import type { KubeObject, Resource } from '../resource.ts';
 
 export class CacheCore<T extends KubeObject> {
@@ -65,13 +65,13 @@ export class CacheCore<T extends KubeObject> {
     const before = this.#state;
     if (before === 'closed' || before === state) return;
     this.#state = state;
-    this.notice({ kind: 'state', state, before });
+    this.emit({ kind: 'state', state, before });
     for (const listener of [...this.#stateListeners]) callIsolated(() => listener(state));
   }
 
-  notice(notice: CacheNotice): void {
-    const { onNotice } = this.options;
-    if (onNotice !== undefined) callIsolated(() => onNotice(notice));
+  emit(event: CacheEvent): void {
+    const { onCacheEvent } = this.options;
+    if (onCacheEvent !== undefined) callIsolated(() => onCacheEvent(event));
   }
 
   trim(object: T): T {

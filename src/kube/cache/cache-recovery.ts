@@ -60,7 +60,7 @@ export class CacheRecovery<T extends KubeObject> {
     if (this.#core.contents.objects.size > 0 && over) this.#core.deliver(this.#core.contents.clear());
     this.#core.setState('not-served');
     const slow = (this.#core.options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#core.random());
-    this.#core.notice({ kind: 'failure', error, retryInMs: slow });
+    this.#core.emit({ kind: 'failure', error, retryInMs: slow });
     // The remaining contents are removed when the grace period is over, also without a definition.
     if (definitions === undefined || this.#core.contents.objects.size > 0) await sleep(this.#core.clock, slow, this.#core.stop.signal);
     else await definitions.untilServed(this.#core.resource, slow, this.#core.stop.signal);
@@ -69,7 +69,7 @@ export class CacheRecovery<T extends KubeObject> {
   async pause(attempt: number, error?: KubeError): Promise<void> {
     const [baseMs, maxMs] = this.#core.options.backoffMs ?? [500, 30_000];
     const delay = Math.max(error?.retryAfterMs ?? 0, backoffDelay(attempt, { baseMs, maxMs, random: this.#core.random }));
-    if (error !== undefined) this.#core.notice({ kind: 'failure', error, retryInMs: delay });
+    if (error !== undefined) this.#core.emit({ kind: 'failure', error, retryInMs: delay });
     if (error === undefined || error.retryAfterMs !== undefined) await sleep(this.#core.clock, delay, this.#core.stop.signal);
     else await this.#retry.wait(delay, this.#core.stop.signal);
   }

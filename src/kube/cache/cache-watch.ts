@@ -68,7 +68,7 @@ export class CacheWatch<T extends KubeObject> {
         return 'gone';
       case 'undecodable':
         this.#core.counters.undecodable++;
-        this.#core.notice({ kind: 'undecodable', error: end.error });
+        this.#core.emit({ kind: 'undecodable', error: end.error });
         // A server that sends the same bad event again must not be asked in a tight loop.
         await this.#recovery.pause(this.#recovery.inARow++);
         return 'undecodable';

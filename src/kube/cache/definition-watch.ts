@@ -1,7 +1,7 @@
 import { type Clock, type Random, sleep, systemClock } from '../../timing/clock.ts';
 import type { KubeClient } from '../client/client.ts';
 import { ListWatchCache } from './list-watch-cache.ts';
-import type { CacheNotice, ServedDefinitions } from './list-watch-options.ts';
+import type { CacheEvent, ServedDefinitions } from './list-watch-options.ts';
 import { type KubeObject, type Resource, resourceName } from '../resource.ts';
 
 export const DEFINITIONS: Resource = {
@@ -20,7 +20,7 @@ interface Definition extends KubeObject {
 
 export interface DefinitionWatchOptions {
   readonly client: KubeClient;
-  readonly onNotice?: (notice: CacheNotice) => void;
+  readonly onCacheEvent?: (event: CacheEvent) => void;
   /** A definition was created, changed or deleted. @param name `<plural>.<group>` */
   readonly onChange?: (name: string) => void;
   readonly clock?: Clock;
@@ -43,14 +43,14 @@ export class DefinitionWatch implements ServedDefinitions {
   /** How often a kind was not served although its definition, in that version, declares it. */
   readonly #failedDiscoveries = new Map<string, { readonly version: string; readonly times: number }>();
 
-  constructor({ client, onNotice, onChange, clock = systemClock, random }: DefinitionWatchOptions) {
+  constructor({ client, onCacheEvent, onChange, clock = systemClock, random }: DefinitionWatchOptions) {
     this.#clock = clock;
     this.#cache = new ListWatchCache<Definition>({
       client,
       resource: DEFINITIONS,
       clock,
       ...(random === undefined ? {} : { random }),
-      ...(onNotice === undefined ? {} : { onNotice }),
+      ...(onCacheEvent === undefined ? {} : { onCacheEvent }),
       trim,
       // If the right is missing, it is still missing a minute later.
       backoffMs: [500, 300_000],

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { AnswerLimit } from '../transport/answer-limit.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isKubeError, type KubeErrorCode } from '../errors.ts';
-import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
+import { type CacheEvent, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
 import { type KubeObject, PODS, type Resource } from '../resource.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from '../testing/scripted-api.ts';
@@ -122,7 +122,7 @@ describe('a list that lacks known objects', () => {
   let api: ScriptedApi;
   let clock: ManualClock;
   let cache: ListWatchCache<KubeObject>;
-  let notices: CacheNotice[];
+  let events: CacheEvent[];
   let deleted: string[];
   /** Names in the list, and names that the server has. */
   let listed: readonly string[];
@@ -137,7 +137,7 @@ describe('a list that lacks known objects', () => {
       resource: PODS,
       clock,
       random: () => 0.5,
-      onNotice: (one) => notices.push(one),
+      onCacheEvent: (one) => events.push(one),
       ...options,
     });
     cache.onDelta((deltas) => {
@@ -157,7 +157,7 @@ describe('a list that lacks known objects', () => {
   beforeEach(async () => {
     api = await ScriptedApi.start();
     clock = new ManualClock();
-    notices = [];
+    events = [];
     deleted = [];
     asked = [];
     api.handler = (exchange) => {
@@ -182,7 +182,7 @@ describe('a list that lacks known objects', () => {
     cache.relist();
     await passing('doubts', () => cache.counters.doubted >= 2);
     assert.deepEqual([deleted, cache.size, cache.state], [[], 3, 'stale']);
-    assert.ok(notices.some((notice) => notice.kind === 'failure' && notice.error.code === 'KUBE_LIST_DOUBTED'));
+    assert.ok(events.some((event) => event.kind === 'failure' && event.error.code === 'KUBE_LIST_DOUBTED'));
     listed = ['a', 'b', 'c'];
     await passing('an accepted list', () => cache.state === 'synced');
     assert.deepEqual(deleted, []);
@@ -215,7 +215,7 @@ describe('a list that lacks known objects', () => {
     listed = [];
     there = new Set();
     cache.relist();
-    await until('the doubt', () => notices.some(({ kind }) => kind === 'shrunk'));
+    await until('the doubt', () => events.some(({ kind }) => kind === 'shrunk'));
     clock.advance(9_900);
     assert.deepEqual(deleted, []);
     clock.advance(200);
@@ -227,7 +227,7 @@ describe('a list that lacks known objects', () => {
     listed = [];
     there = new Set();
     cache.relist();
-    await until('the doubt', () => notices.some(({ kind }) => kind === 'shrunk'));
+    await until('the doubt', () => events.some(({ kind }) => kind === 'shrunk'));
     listed = ['a', 'b', 'c'];
     clock.advance(10_000);
     await until('the next watch', () => cache.counters.watches === 2);
@@ -240,9 +240,7 @@ describe('a list that lacks known objects', () => {
     listed = names.slice(0, 150);
     there = new Set(listed);
     cache.relist();
-    await until('the doubt', () =>
-      notices.some((notice) => notice.kind === 'shrunk' && notice.absent === 50 && notice.againInMs === 1_000),
-    );
+    await until('the doubt', () => events.some((event) => event.kind === 'shrunk' && event.absent === 50 && event.againInMs === 1_000));
     assert.equal(asked.length, 32);
     assert.deepEqual(deleted, []);
     clock.advance(1_000);

@@ -85,7 +85,7 @@ export class FullList<T extends KubeObject> {
       if (againInMs === undefined) return;
       if (lists > MOST_SECOND_LISTS) throw listDoubted(this.#core.resource, fresh.length, 'each list lacks others');
       for (const { metadata } of fresh) suspected.add(metadata.uid ?? '');
-      this.#core.notice({ kind: 'shrunk', absent: fresh.length, had: this.#core.contents.objects.size, againInMs });
+      this.#core.emit({ kind: 'shrunk', absent: fresh.length, had: this.#core.contents.objects.size, againInMs });
       if (this.#core.isComplete) this.#core.setState('stale');
       await sleep(this.#core.clock, againInMs, this.#core.stop.signal);
       await this.#readOnce(reason);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Delta } from './delta.ts';
-import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
+import { type CacheEvent, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
 import { type KubeObject, PODS } from '../resource.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from '../testing/scripted-api.ts';
@@ -21,7 +21,7 @@ describe('ListWatchCache', () => {
   let clock: ManualClock;
   let cache: ListWatchCache<Pod>;
   let batches: string[][];
-  let notices: CacheNotice[];
+  let events: CacheEvent[];
 
   const open = (options: Partial<ListWatchOptions<Pod>> = {}): void => {
     cache = new ListWatchCache<Pod>({
@@ -29,7 +29,7 @@ describe('ListWatchCache', () => {
       resource: PODS,
       clock,
       random: () => 0.5,
-      onNotice: (notice) => notices.push(notice),
+      onCacheEvent: (event) => events.push(event),
       ...options,
     });
     cache.onDelta((deltas: readonly Delta<Pod>[]) => {
@@ -76,7 +76,7 @@ describe('ListWatchCache', () => {
     api = await ScriptedApi.start();
     clock = new ManualClock();
     batches = [];
-    notices = [];
+    events = [];
   });
   afterEach(async () => {
     await cache.close();
@@ -241,7 +241,7 @@ describe('ListWatchCache', () => {
     await nextWatch('40');
     assert.equal(cache.state, 'synced');
     assert.deepEqual(
-      notices.filter((notice) => notice.kind === 'failure'),
+      events.filter((event) => event.kind === 'failure'),
       [],
     );
   });
@@ -300,7 +300,7 @@ describe('ListWatchCache', () => {
     (await nextList()).list([pod('a', 11), pod('b', 14)], '20');
     await nextWatch('20');
     assert.deepEqual(batches.flat(), ['upsert a@11', 'upsert b@14']);
-    assert.equal(notices.filter((notice) => notice.kind === 'undecodable').length, 1);
+    assert.equal(events.filter((event) => event.kind === 'undecodable').length, 1);
   });
 
   for (const [what, line] of [
@@ -411,7 +411,7 @@ describe('ListWatchCache', () => {
     await passBackoff();
     (await nextWatch('10')).event('ADDED', pod('c', 12)).event('ADDED', pod('d', 13));
     await until('what it had missed', () => cache.get('ns/d') !== undefined);
-    assert.match(notices.map((notice) => (notice.kind === 'failure' ? notice.error.message : '')).join(' '), /nothing received for 15 s/);
+    assert.match(events.map((event) => (event.kind === 'failure' ? event.error.message : '')).join(' '), /nothing received for 15 s/);
   });
 
   it('keeps a watch that is late and not silent, and one that delivered the event before the reply', async () => {
@@ -468,7 +468,7 @@ describe('ListWatchCache', () => {
     open();
     (await nextList()).status(429, 'TooManyRequests', 'slow down', { retryAfterSeconds: 7 }, { 'retry-after': '7' });
     await until('the failure', () => cache.counters.failures === 1);
-    const failure = notices.find((notice) => notice.kind === 'failure');
+    const failure = events.find((event) => event.kind === 'failure');
     assert.equal(failure?.kind === 'failure' && failure.retryInMs, 7_000);
   });
 
@@ -510,7 +510,7 @@ describe('ListWatchCache', () => {
     for (let i = 0; i < 4; i++) {
       clock.advance(40_000);
       (await nextList()).text('404 page not found\n', 404);
-      await until('the failure', () => notices.filter((notice) => notice.kind === 'failure').length === i + 2);
+      await until('the failure', () => events.filter((event) => event.kind === 'failure').length === i + 2);
     }
     assert.deepEqual(batches, [['delete a@1', 'delete b@2']]);
     assert.equal(cache.size, 0);
@@ -522,7 +522,7 @@ describe('ListWatchCache', () => {
     watch.end();
     (await api.next()).text('404 page not found\n', 404);
     for (let i = 0; i < 10; i++) {
-      await until('the failure', () => notices.filter((notice) => notice.kind === 'failure').length === i + 1);
+      await until('the failure', () => events.filter((event) => event.kind === 'failure').length === i + 1);
       clock.advance(40_000);
       (await nextList()).text('404 page not found\n', 404);
     }

@@ -9,7 +9,7 @@ import type { CacheCounters, CacheState, ListReason, ListWatchOptions } from './
 import { isGone, keyOf, type KubeObject, type ObjectKey, type Resource } from '../resource.ts';
 import { isAtMost } from './resource-version.ts';
 
-export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
+export type { CacheCounters, CacheEvent, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 
 /**
  * A copy of a resource's objects, by list and watch. `start` begins, `close` ends.
@@ -210,7 +210,7 @@ export class ListWatchCache<T extends KubeObject> {
     const interval = options.relistIntervalMs ?? 30 * 60_000;
     this.#relistAt = interval === 0 ? Infinity : clock.now() + interval * (0.8 + 0.4 * random());
     this.#core.setState('synced');
-    this.#core.notice({ kind: 'list', reason, objects: this.size, durationMs: clock.now() - started });
+    this.#core.emit({ kind: 'list', reason, objects: this.size, durationMs: clock.now() - started });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Options, states and notices of a list-watch cache. */
+/** Options, states and events of a list-watch cache. */
 import type { KubeClient } from '../client/client.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
 import type { KubeError } from '../errors.ts';
@@ -38,7 +38,7 @@ export interface CacheCounters {
 }
 
 /** For a log or a metric. */
-export type CacheNotice =
+export type CacheEvent =
   | { readonly kind: 'state'; readonly state: CacheState; readonly before: CacheState }
   | { readonly kind: 'list'; readonly reason: ListReason; readonly objects: number; readonly durationMs: number }
   | { readonly kind: 'failure'; readonly error: KubeError; readonly retryInMs: number }
@@ -113,7 +113,7 @@ export interface ListWatchOptions<T extends KubeObject> {
    * fewer objects the 404s are enough, or a second list after a second.
    */
   readonly shrunkListMs?: number;
-  readonly onNotice?: (notice: CacheNotice) => void;
+  readonly onCacheEvent?: (event: CacheEvent) => void;
   readonly clock?: Clock;
   readonly random?: Random;
 }

@@ -11,7 +11,7 @@ import { systemClock } from '../../timing/clock.ts';
 import type { KubeErrorCode } from '../../kube/errors.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
-import type { CacheNotice } from '../../kube/cache/list-watch-options.ts';
+import type { CacheEvent } from '../../kube/cache/list-watch-options.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { CertificateData, CertificatePlan } from './certificate-plan.ts';
@@ -82,8 +82,8 @@ export class CertificateKeeper {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
     const { client, namespace, secret, configuration } = options;
-    const onNotice = (notice: CacheNotice): void => {
-      if (notice.kind === 'failure') this.#logError(notice.error);
+    const onCacheEvent = (event: CacheEvent): void => {
+      if (event.kind === 'failure') this.#logError(event.error);
     };
     this.#secrets = new ListWatchCache<Secret>({
       client,
@@ -91,14 +91,14 @@ export class CertificateKeeper {
       namespace,
       fieldSelector: `metadata.name=${secret}`,
       clock,
-      onNotice,
+      onCacheEvent,
     });
     this.#configurations = new ListWatchCache<WebhookConfiguration>({
       client,
       resource: WEBHOOK_CONFIGURATIONS,
       fieldSelector: `metadata.name=${configuration}`,
       clock,
-      onNotice,
+      onCacheEvent,
     });
     for (const cache of [this.#secrets, this.#configurations]) {
       cache.onDelta(() => this.#check());

@@ -10,7 +10,7 @@ import {
   subnetMtuChanged,
   subnetProviderChanged,
   subnetUpdateFindings,
-  vanished,
+  removedSubnetText,
 } from '../../api/validation/subnet-conflicts.ts';
 import type { NamedSubnet } from '../../api/defaults/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc, subnetCidrs } from '../../api/defaults/subnet-defaults.ts';
@@ -195,7 +195,7 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet, admitted: rea
 }
 
 function orphanedNetwork(world: World, { subnet, cidrs }: NetworkInUse, vpc: string): readonly NamedSubnet[] {
-  const name = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
+  const name = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : removedSubnetText(subnet);
   return [{ name, spec: { vpc, cidrBlock: cidrs.map(formatCidr).join(',') } }];
 }
 

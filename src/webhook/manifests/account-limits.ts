@@ -147,7 +147,7 @@ const CLUSTER: readonly AccountLimit[] = [
 ];
 
 /** Kinds to which Kiln allocates addresses, and the spec fields that it fills in. */
-const GIVEN = {
+const ALLOCATED_FIELDS = {
   vips: { spec: ['v4ip', 'v6ip', 'macAddress'], status: ['status'] },
   'ovn-eips': { spec: ['externalSubnet', 'v4Ip', 'v6Ip', 'macAddress', 'type'], status: [] },
   'iptables-eips': { spec: ['externalSubnet', 'v4ip', 'macAddress'], status: [] },
@@ -247,7 +247,7 @@ const OWN_KINDS: readonly AccountLimit[] = [
     message:
       'create, fill in and delete IP objects, and change no owner reference of them and no annotation or finalizer of another program',
   },
-  ...Object.entries(GIVEN).map(([plural, { spec, status }]): AccountLimit => ({
+  ...Object.entries(ALLOCATED_FIELDS).map(([plural, { spec, status }]): AccountLimit => ({
     name: plural,
     resources: { 'kubeovn.io': [plural] },
     expression: byOperation({

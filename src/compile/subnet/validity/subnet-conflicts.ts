@@ -23,7 +23,7 @@ import {
   subnetProviderChanged,
   subnetRouterPortDropped,
   subnetVpcChanged,
-  vanished,
+  removedSubnetText,
 } from '../../../api/validation/subnet-conflicts.ts';
 import { subnetCidrs } from '../../../api/defaults/subnet-defaults.ts';
 import { formatAddress, parseAddress } from '../../../net/address.ts';
@@ -165,7 +165,7 @@ function claimsInEffect(world: World, name: string): readonly Claim[] {
  */
 function orphanedClaims(world: World, vpc: string): Claim[] {
   return world.ask(orphanedInUse, vpc).flatMap(({ subnet, cidrs }) => {
-    const owner = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
+    const owner = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : removedSubnetText(subnet);
     return cidrs.map((cidr) => ({ owner, kind: 'inEffect' as const, cidr, vlan: '', rank: `${RANK_OF_ORPHANED} ${subnet}` }));
   });
 }

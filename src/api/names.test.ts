@@ -3,6 +3,9 @@ import { test } from 'node:test';
 import {
   attachmentProvider,
   clusterLoadBalancer,
+  furtherAddressSet,
+  ipPoolAddressSet,
+  ipPoolAddressSetV6,
   isOvnProvider,
   nodePortGroup,
   nodePortName,
@@ -74,4 +77,21 @@ test('load balancers', () => {
   assert.equal(vpcLoadBalancer('v1', 'sctp', true), 'vpc-v1-sctp-sess-load');
   assert.equal(clusterLoadBalancer('udp', false), 'cluster-udp-loadbalancer');
   assert.equal(clusterLoadBalancer('tcp', true), 'cluster-tcp-session-loadbalancer');
+});
+
+test('no address set has a name of those that northd makes for port groups, nor that of another address set', () => {
+  const ofNorthd = new Set(
+    [subnetNodePortGroup('net', 'n1'), subnetNodePortGroup('net', 'n1.further'), nodePortGroup('n1')].flatMap((group) =>
+      ([4, 6] as const).map((family) => portGroupAddressSet(group, family)),
+    ),
+  );
+  const pools = ['net-n1', 'net.n1', 'net-n1-further', 'node-n1'];
+  const further = ([4, 6] as const).map((family) => furtherAddressSet('net', 'n1', family));
+  const ours = [...pools.flatMap((pool) => [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)]), ...further];
+  assert.deepEqual(
+    ours.filter((set) => ofNorthd.has(set)),
+    [],
+  );
+  for (const set of further) assert.ok(!pools.some((pool) => [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].includes(set)), set);
+  for (const set of ours) assert.match(set, /^[A-Za-z_.][A-Za-z0-9_.]*$/, 'OVN can name it in a match');
 });

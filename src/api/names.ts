@@ -93,15 +93,18 @@ export const subnetNodePortGroup = (subnet: string, node: string): string => gro
 export const nodePortGroup = (node: string): string => groupName(nodePortName(node));
 /** The addresses of a port group's ports; northd maintains this set. */
 export const portGroupAddressSet = (portGroup: string, family: 4 | 6): string => `${portGroup}_ip${family}`;
-/** Further addresses from which ports of a distributed Subnet on one node send. */
+/**
+ * Further addresses from which ports of a distributed Subnet on one node send. No set of ours ends as northd's sets do: a port group with the
+ * rest of the name would have a set of the same name.
+ */
 export const furtherAddressSet = (subnet: string, node: string, family: 4 | 6): string =>
-  `${subnetNodePortGroup(subnet, node)}.further_ip${family}`;
+  `${subnetNodePortGroup(subnet, node)}_further_v${family}`;
 /** The virtual port of the IPv6 address of a dual-stack Vip; the port of the IPv4 address has the Vip's name. */
 export const vipPortV6 = (vip: string): string => `${vip}-ip6`;
 /** The addresses of an IPPool; of a dual-stack pool, the IPv4 ones. */
 export const ipPoolAddressSet = (pool: string): string => groupName(pool);
-/** The IPv6 addresses of a dual-stack IPPool: OVN rejects a match with a set of both families. */
-export const ipPoolAddressSetV6 = (pool: string): string => `${groupName(pool)}_ip6`;
+/** The IPv6 addresses of a dual-stack IPPool: OVN rejects a match with a set of both families. It ends otherwise than northd's sets. */
+export const ipPoolAddressSetV6 = (pool: string): string => `${groupName(pool)}_v6`;
 
 export type LoadBalancerProtocol = 'tcp' | 'udp' | 'sctp';
 

@@ -209,11 +209,11 @@ test('a match with an address set of the other family names the set that was mea
     assert.deepEqual(reported(match), ['AddressSetMissing', `${sentence}.`], match);
 
   const six = 'which has IPv6 addresses; OVN ignores the whole match';
-  wrong('ip4.src == $my.pool_ip6', `compares ip4.src with address set $my.pool_ip6, ${six}: name address set $my.pool`);
-  wrong('$my.pool_ip6 == ip4.dst', `compares ip4.dst with address set $my.pool_ip6, ${six}: name address set $my.pool`);
+  wrong('ip4.src == $my.pool_v6', `compares ip4.src with address set $my.pool_v6, ${six}: name address set $my.pool`);
+  wrong('$my.pool_v6 == ip4.dst', `compares ip4.dst with address set $my.pool_v6, ${six}: name address set $my.pool`);
   wrong(
     'ip6.src == $my.pool && tcp',
-    'compares ip6.src with address set $my.pool, which has IPv4 addresses; no packet matches that: name address set $my.pool_ip6',
+    'compares ip6.src with address set $my.pool, which has IPv4 addresses; no packet matches that: name address set $my.pool_v6',
   );
   wrong(
     'ip4.src == {10.0.0.1, $six}',
@@ -254,9 +254,9 @@ test('a match with an address set of the other family names the set that was mea
   bench.converge();
   assert.match(
     withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '',
-    /\$six, which has IPv4 addresses; no packet matches that: name address set \$six_ip6\. /,
+    /\$six, which has IPv4 addresses; no packet matches that: name address set \$six_v6\. /,
   );
-  assert.deepEqual(reported('ip6.src == $six_ip6'), []);
+  assert.deepEqual(reported('ip6.src == $six_v6'), []);
 });
 
 test('a next hop in the network of an invalid Subnet is reported with the Subnet, until that is corrected', () => {

@@ -16,7 +16,9 @@ import { poolView } from './ip/ip-pool-findings.ts';
 /** Address sets that ovn-northd makes by itself, in the Southbound database. */
 const MADE_BY_NORTHD = /^svc_monitor_mac$|rtr_lb_\d+_ip[46]/;
 /** For a port group `g`, ovn-northd makes the address sets `g_ip4` and `g_ip6`. */
-const OF_PORT_GROUP = /^(.+)_ip([46])$/;
+const OF_PORT_GROUP = /^(.+)_ip[46]$/;
+/** Sets of one family, by their names: northd's, and Kiln's. */
+const OF_FAMILY = /^(.+)_(?:ip|v)([46])$/;
 
 /** @param field path of the match */
 export function ineffectiveNames(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
@@ -54,7 +56,7 @@ function insteadOfMissing(world: World, name: string): string | undefined {
 
 /** The IPPool whose address set has that name, whether the set exists or not. */
 function poolOf(world: World, set: string): string | undefined {
-  const text = (OF_PORT_GROUP.exec(set)?.[1] ?? set).replace(/^_/, '');
+  const text = (OF_FAMILY.exec(set)?.[1] ?? set).replace(/^_/, '');
   return [text, text.replaceAll('.', '-')].find(
     (pool) => world.ask(poolView, pool) !== undefined && [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].includes(set),
   );
@@ -62,9 +64,11 @@ function poolOf(world: World, set: string): string | undefined {
 
 /** Names of the set of the other family: as OVN, Kiln, and Kube-OVN form them. */
 function siblings(name: string): readonly string[] {
-  const [, base] = OF_PORT_GROUP.exec(name) ?? [];
+  const [, base] = OF_FAMILY.exec(name) ?? [];
   const other = /[46]$/.test(name) ? [name.slice(0, -1) + (name.endsWith('4') ? '6' : '4')] : [];
-  return [...other, ...(base === undefined ? [`${name}_ip4`, `${name}_ip6`] : [base])];
+  return [...other, ...(base === undefined ? [`${name}_ip4`, `${name}_ip6`, `${name}_v6`] : [base, `${base}_v6`])].filter(
+    (one) => one !== name,
+  );
 }
 
 /** Width of an address in a set, in bits. */
@@ -116,11 +120,12 @@ function familyText(world: World, set: string): string {
 const setWidths: Query<readonly Width[]> = defineQuery('address-set-widths', (world, name) => {
   const id = rowId('Address_Set', name);
   const row = world.rows.state(id);
-  const [, group, family] = OF_PORT_GROUP.exec(name) ?? [];
+  const [, base, family] = OF_FAMILY.exec(name) ?? [];
+  const [, group] = OF_PORT_GROUP.exec(name) ?? [];
   const byName: readonly Width[] = [family === '6' ? 128 : 32];
   if (row === undefined) return group !== undefined && world.rows.state(rowId('Port_Group', group)) !== undefined ? byName : [];
   // Our own sets with such a name have one family: theirs change with every pod.
-  if (row.ownership.kind === 'ours' && group !== undefined) return byName;
+  if (row.ownership.kind === 'ours' && base !== undefined) return byName;
   const held = world.rows.column(id, 'addresses');
   const widths = new Set(held instanceof Set ? Array.from(held, (one) => widthOf(String(one))) : []);
   return [...widths].toSorted((a, b) => a - b);

@@ -117,7 +117,7 @@ export const withoutEffect: readonly Scenario[] = [
           namespaces: ['h94'],
           acls: [{ direction: 'to-lport', action: 'drop', match: acl, priority: 5 }],
         });
-      await cluster.apply(withMatches('ip4.src == $h94.pool_ip6', 'ip4.src == $bare'));
+      await cluster.apply(withMatches('ip4.src == $h94.pool_v6', 'ip4.src == $bare'));
       const acl = await condition(cluster, 'subnet', 'h94-net', 'WithoutEffect', 'True');
       assert.equal(acl.reason, 'AddressSetOtherFamily');
       assert.match(acl.message, /spec\.acls\[0\]\.match .*\$h94\.pool_ip6, which has IPv6 addresses; .*: name address set \$h94\.pool\. /);
@@ -126,7 +126,7 @@ export const withoutEffect: readonly Scenario[] = [
       assert.match(policy.message, /IPPool bare has an address set only with spec\.enableAddressSet \(kubectl edit ippool bare\)/);
       const listed = (await kiln(cluster, 'status', '-o', 'name')).text.split('\n');
       for (const one of ['subnet.kubeovn.io/h94-net', 'vpc.kubeovn.io/h94']) assert.ok(listed.includes(one), listed.join(' '));
-      await cluster.apply(withMatches('ip4.src == $h94.pool', 'ip4.src == $h94.pool && ip6.dst == $h94.pool_ip6'));
+      await cluster.apply(withMatches('ip4.src == $h94.pool', 'ip4.src == $h94.pool && ip6.dst == $h94.pool_v6'));
       for (const [kind, name] of [
         ['subnet', 'h94-net'],
         ['vpc', 'h94'],

@@ -45,7 +45,7 @@ test('a pool of both families keeps a set of each: OVN rejects a match that name
   const sets = (): unknown => bench.rows('Address_Set').map(({ name, addresses }) => [name, addresses]);
   assert.deepEqual(sets(), [
     ['my.pool', ['10.0.0.20/30']],
-    ['my.pool_ip6', ['fd00::20']],
+    ['my.pool_v6', ['fd00::20']],
   ]);
   bench.edit('ippools', 'my-pool', { ips: ['nonsense'] });
   bench.converge();

@@ -18,7 +18,7 @@ import { CONVERGED } from './edits.ts';
 import type { DiffContext } from './diff-context.ts';
 import { isRemovable } from './column-diff.ts';
 import { diffGlobal } from './global-diff.ts';
-import { resolve } from './row-contents.ts';
+import { isRetained, resolve } from './row-contents.ts';
 import { guard } from './row-diff.ts';
 
 type Observed = ObservedRow & { readonly row: Row };
@@ -131,7 +131,10 @@ function removalOf(
   }
   if (!(now instanceof Set)) return NONE;
   if (mode === 'elements') {
-    const base = slot?.rows[0]?.columns[column];
+    const desired = slot?.rows[0];
+    // A retained row names no column: its elements stay as they are.
+    if (desired !== undefined && isRetained(desired)) return NONE;
+    const base = desired?.columns[column];
     if (!now.has(name) || (Array.isArray(base) && base.includes(name))) return NONE;
     return [{ kind: 'member', table, uuid, column, add: false, value: name }];
   }

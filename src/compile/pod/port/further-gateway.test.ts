@@ -64,3 +64,28 @@ test('a pod whose annotations say that it is in the Subnet, and that has no port
   made.bench.converge();
   assert.deepEqual(sets(made), []);
 });
+
+test('the set keeps its addresses while the Subnet is frozen, and after it was removed by force', () => {
+  const ways: Readonly<Record<string, (made: PodScene) => void>> = {
+    invalid: ({ bench }) => bench.edit('subnets', 'net', { cidrBlock: '10.50.0.0/40' }),
+    vpc: ({ bench }) => bench.edit('subnets', 'net', { vpc: 'nope' }),
+    provider: ({ bench }) => bench.edit('subnets', 'net', { provider: 'x.y' }),
+    'removed by force': ({ bench }) => bench.removeByForce('subnets', 'net'),
+  };
+  for (const [way, change] of Object.entries(ways)) {
+    const made = scene();
+    made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1', 'ovn.kubernetes.io/port_vips': '10.50.0.101' } });
+    made.bench.converge();
+    const before = [sets(made), policies(made)];
+    assert.deepEqual(before[0], [['net.n1_further_v4', ['10.50.0.100', '10.50.0.101']]]);
+    change(made);
+    made.bench.converge();
+    assert.deepEqual([sets(made), policies(made)], before, way);
+    assert.equal(made.bench.writesAfterRestart(), 0, way);
+    // The set follows the pods again once the Subnet is in effect.
+    made.bench.delete('pods', 'shop/a');
+    made.subnet('net', { cidrBlock: '10.50.0.0/24,fd50::/112', namespaces: ['shop'] });
+    made.bench.converge();
+    assert.deepEqual([sets(made), policies(made)], [[], []], way);
+  }
+});

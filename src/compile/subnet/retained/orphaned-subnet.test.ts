@@ -454,3 +454,14 @@ for (const [what, marks] of Object.entries(KEYS_LEFT))
       'with the last address',
     );
   });
+
+test('load balancers with session affinity keep what they select by after Subnet and Vpc were removed by force', () => {
+  const scene = setUp('blue');
+  const fields = (): unknown => scene.bench.list('Load_Balancer', 'vpc-blue-tcp-sess-load', 'selection_fields');
+  assert.deepEqual(fields(), ['ip_src', 'ipv6_src']);
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.removeByForce('vpcs', 'blue');
+  scene.bench.converge();
+  assert.deepEqual(fields(), ['ip_src', 'ipv6_src']);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
+});

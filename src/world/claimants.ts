@@ -5,6 +5,7 @@
 import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/kinds/ip.ts';
 import { isSubnetOwnedIp } from '../api/names.ts';
+import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { vipSharingGroup } from './address-objects.ts';
 
@@ -40,6 +41,11 @@ export function heldTexts(ip: IP): readonly string[] {
   const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = ip.spec;
   const texts = [v4IpAddress, v6IpAddress].filter((text) => text !== '');
   return texts.length > 0 ? texts : splitList(ipAddress);
+}
+
+/** The same in canonical form: an index that is read for pods with `port_vips` alone, since there are very many IP objects. */
+export function heldAddresses(ip: IP): readonly string[] {
+  return heldTexts(ip).flatMap((text) => canonicalAddress(text) ?? []);
 }
 
 /** The sharing group of an interface with the address of a Vip: the Vip and the interface hold that address together. */

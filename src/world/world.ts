@@ -21,7 +21,7 @@ import { splitList } from '../net/dual.ts';
 import { allocatedSubnets, furtherAddressSubnets } from './allocated-subnets.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
-import { heldTexts } from './claimants.ts';
+import { heldAddresses } from './claimants.ts';
 import { Deadlines } from './deadlines.ts';
 import type { TableDefinition } from './derived-table.ts';
 import { DerivedTable } from './derived-table.ts';
@@ -178,8 +178,6 @@ export interface RowConflict {
   readonly message: string;
 }
 
-const NO_ADDRESSES: readonly string[] = [];
-
 export class World {
   readonly reactor = new Reactor();
   readonly settings: Settings;
@@ -196,14 +194,17 @@ export class World {
     selects: (subnet) => ((subnet.spec.namespaceSelectors ?? []).length > 0 ? ['yes'] : []),
     provider: (subnet) => [subnet.spec.provider === undefined || subnet.spec.provider === '' ? 'ovn' : subnet.spec.provider],
   });
-  readonly ips = new Table<IP>(this.reactor, 'ips', {
-    subnet: (ip) => [ip.spec.subnet ?? ''],
-    pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
-    /** The Vip of the address. */
-    vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
-    /** The addresses that it holds, in canonical form. Only with the tenancy that reads this index: there are very many IP objects. */
-    address: (ip) => (this.settings.tenancy === 'open' ? NO_ADDRESSES : heldTexts(ip).flatMap((text) => canonicalAddress(text) ?? [])),
-  });
+  readonly ips = new Table<IP>(
+    this.reactor,
+    'ips',
+    {
+      subnet: (ip) => [ip.spec.subnet ?? ''],
+      pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
+      /** The Vip of the address. */
+      vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
+    },
+    { address: heldAddresses },
+  );
   readonly ipPools = new Table<IPPool>(this.reactor, 'ippools', {
     subnet: (pool) => [pool.spec.subnet ?? ''],
     namespace: (pool) => pool.spec.namespaces ?? [],

@@ -4,6 +4,8 @@
 import type { Reason } from '../../../api/reasons.ts';
 import { subnetProvider } from '../../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../../api/well-known.ts';
+import type { Address } from '../../../net/address.ts';
+import { parseAddress } from '../../../net/address.ts';
 import { vipSharingGroup } from '../../../world/address-objects.ts';
 import { ipSharingGroup } from '../../../world/claimants.ts';
 import type { World } from '../../../world/world.ts';
@@ -13,7 +15,7 @@ import type { Addresses } from '../../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import type { PodView } from '../view/pod-view.ts';
-import { allowedPortVips } from '../tenancy/port-vip-tenancy.ts';
+import { allowedPortVips, isOfAnother, singleAddress } from '../tenancy/port-vip-tenancy.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 interface Obstacle {
@@ -84,10 +86,24 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
 
 /** Further addresses of a port: those of its annotation, and of its pod's declared Vips those in its Subnet. */
 export function furtherAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
-  const listed = allowedPortVips(world, nic, subnet);
+  return [...new Set([...allowedPortVips(world, nic, subnet), ...sharedAddresses(world, nic, subnet)])];
+}
+
+/**
+ * Further addresses of a port that may have a gateway: no network, and no address of another. Port security may admit these, but a gateway
+ * policy for one would reroute the traffic of the other pod with it.
+ */
+export function furtherSourceAddresses(world: World, nic: PodInterface, subnet: string): readonly Address[] {
+  const listed = allowedPortVips(world, nic, subnet).flatMap((item) => singleAddress(item) ?? []);
+  // With the setting `namespaced` the listed addresses are the pod's already.
+  const own = world.settings.tenancy === 'open' ? listed.filter((one) => !isOfAnother(world, nic, subnet, one)) : listed;
+  return [...own, ...sharedAddresses(world, nic, subnet).flatMap((text) => parseAddress(text) ?? [])];
+}
+
+/** The addresses of the pod's declared Vips in its Subnet. */
+function sharedAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
   const vips = allowedPairsOf(nic.pod.annotations)
     .flatMap((name) => world.ask(vipView, name) ?? [])
     .filter((vip: VipView) => vip.subnet === subnet && selectsPod(vip, nic.pod));
-  const shared = vips.flatMap(({ addresses }) => [addresses?.v4 ?? '', addresses?.v6 ?? '']).filter((text) => text !== '');
-  return [...new Set([...listed, ...shared])];
+  return vips.flatMap(({ addresses }) => [addresses?.v4 ?? '', addresses?.v6 ?? '']).filter((text) => text !== '');
 }

@@ -89,3 +89,41 @@ test('the set keeps its addresses while the Subnet is frozen, and after it was r
     assert.deepEqual([sets(made), policies(made)], [[], []], way);
   }
 });
+
+test('an address that another claimant has gets no policy for the pod that lists it, whichever comes first, and the pod is told', () => {
+  const made = scene();
+  const { bench } = made;
+  made.namespace('red');
+  made.subnet('net', { cidrBlock: '10.50.0.0/24,fd50::/112', namespaces: ['shop', 'red'] });
+  bench.put('vips', { metadata: { name: 'theirs' }, spec: { subnet: 'net', namespace: 'red', v4ip: '10.50.0.110' } });
+  bench.put('vips', { metadata: { name: 'ours' }, spec: { subnet: 'net', namespace: 'shop', v4ip: '10.50.0.111' } });
+  bench.put('vips', { metadata: { name: 'all' }, spec: { subnet: 'net', v4ip: '10.50.0.112' } });
+  bench.put('ippools', { metadata: { name: 'red' }, spec: { subnet: 'net', ips: ['10.50.0.120..10.50.0.129'], namespaces: ['red'] } });
+  made.pod('b', { namespace: 'red', annotations: { 'ovn.kubernetes.io/ip_address': '10.50.0.130,fd50::130' } });
+  bench.converge();
+  // Of another pod, of another namespace's Vip and IPPool, and the gateway; then Vips of its namespace and of all, a free address.
+  const listed = ['10.50.0.130', '10.50.0.110', '10.50.0.120', '10.50.0.1', '10.50.0.111', '10.50.0.112', '10.50.0.140'];
+  made.pod('a', { annotations: { 'ovn.kubernetes.io/port_vips': listed.join(','), 'ovn.kubernetes.io/port_security': 'true' } });
+  bench.converge();
+  assert.deepEqual(sets(made), [['net.n1_further_v4', ['10.50.0.111', '10.50.0.112', '10.50.0.140']]]);
+  assert.match(String(bench.list('Logical_Switch_Port', 'a.shop', 'port_security')), / 10\.50\.0\.130 /);
+  const told = bench.conditionText('pods', 'shop/a');
+  for (const one of listed.slice(0, 4)) assert.ok(told.includes(`lists ${one}, which has no gateway at this port`), told);
+  for (const one of listed.slice(4)) assert.ok(!told.includes(`lists ${one},`), told);
+  // Another pod gets an address that the first one lists, and gives it back.
+  made.pod('c', { namespace: 'red', annotations: { 'ovn.kubernetes.io/ip_address': '10.50.0.140,fd50::140' } });
+  bench.converge();
+  assert.deepEqual(sets(made), [['net.n1_further_v4', ['10.50.0.111', '10.50.0.112']]]);
+  bench.delete('pods', 'red/c');
+  bench.converge();
+  assert.deepEqual(sets(made), [['net.n1_further_v4', ['10.50.0.111', '10.50.0.112', '10.50.0.140']]]);
+});
+
+test('a network of one address is an address; a wider one in the Subnet has no policy, and the pod is told', () => {
+  const made = scene();
+  made.pod('a', { annotations: { 'ovn.kubernetes.io/port_vips': '10.50.0.77/32,10.50.0.128/28,10.9.0.0/24,0.0.0.0/0' } });
+  made.bench.converge();
+  assert.deepEqual(sets(made), [['net.n1_further_v4', ['10.50.0.77']]]);
+  const told = made.bench.conditionText('pods', 'shop/a');
+  assert.deepEqual(told.match(/lists [^,]+/g), ['lists network 10.50.0.128/28']);
+});

@@ -5,7 +5,8 @@
  */
 import { furtherAddressSet } from '../../../api/names.ts';
 import { annotationKey } from '../../../api/well-known.ts';
-import { parseAddress } from '../../../net/address.ts';
+import type { Address } from '../../../net/address.ts';
+import { formatAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
 import { rowId } from '../../../nb/row-id.ts';
@@ -20,7 +21,7 @@ import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 import { heldBy } from '../address/held-addresses.ts';
 import { interfacesOf } from '../interface/pod-interfaces.ts';
 import { podView } from '../view/pod-view.ts';
-import { furtherAddresses } from '../address/pod-vip.ts';
+import { furtherSourceAddresses } from '../address/pod-vip.ts';
 
 const RULE = 'pod-further-gateway';
 
@@ -32,17 +33,15 @@ export const furtherGateway: Rule = {
     const [subnet, node] = splitPair(pair);
     const view = emittedSubnet(world, subnet);
     if (view === undefined || !isDistributed(view)) return [];
-    const texts = addressesAt(world, pair, subnet);
+    const addresses = addressesAt(world, pair, subnet);
     const joined = world.ask(nodeJoinAddresses, node);
     const owner = subnetOwner(view);
     return familiesOf(view).flatMap((family): readonly RowOutput[] => {
       const network = parseCidr(ofFamily(view, family)?.cidr ?? '');
       const nexthop = ofFamily(joined, family);
-      // A network, or an address outside, would also reroute traffic of other Subnets.
-      const inside = texts.filter((text) => {
-        const address = parseAddress(text);
-        return address !== undefined && network !== undefined && cidrContains(network, address);
-      });
+      // An address outside would also reroute traffic of other Subnets.
+      const found = addresses.filter((address) => network !== undefined && cidrContains(network, address));
+      const inside = [...new Set(found.map(formatAddress))];
       if (inside.length === 0 || nexthop === undefined) return [];
       const set = furtherAddressSet(subnet, node, family);
       const externalIds = { subnet, node };
@@ -63,15 +62,15 @@ export const furtherGateway: Rule = {
 };
 
 /** Further addresses of the ports of a Subnet on a node, of pods that have a port there, whatever their annotations are. */
-function addressesAt(world: World, pair: string, subnet: string): readonly string[] {
-  const found = new Set<string>();
+function addressesAt(world: World, pair: string, subnet: string): readonly Address[] {
+  const found: Address[] = [];
   for (const key of world.pods.bucket('furtherAt', pair)) {
     const pod = world.ask(podView, key);
     if (pod === undefined || !pod.alive || (pod.annotations[annotationKey.northGateway] ?? '') !== '') continue;
     for (const nic of interfacesOf(world, pod).interfaces) {
       const { ownRow, addresses } = heldBy(world, nic);
-      if (ownRow && addresses?.subnet === subnet) for (const text of furtherAddresses(world, nic, subnet)) found.add(text);
+      if (ownRow && addresses?.subnet === subnet) found.push(...furtherSourceAddresses(world, nic, subnet));
     }
   }
-  return [...found];
+  return found;
 }

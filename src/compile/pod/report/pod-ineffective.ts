@@ -10,10 +10,15 @@ import type { Pod } from '../../../api/kubernetes/core.ts';
 import type { Finding, Subject } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { annotationKey, podAnnotation } from '../../../api/well-known.ts';
+import { bitsOf } from '../../../net/address.ts';
+import { cidrCovers, cidrOf, parseCidr } from '../../../net/cidr.ts';
+import { ofFamily } from '../../../net/dual.ts';
 import { commandText } from '../../../text/command-text.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { selectsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
+import { isDistributed } from '../../subnet/rows/subnet-gateway.ts';
+import { emittedSubnet } from '../../subnet/validity/subnet-state.ts';
 import { subnetView } from '../../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../../unread-annotations.ts';
 import { attachment, attachmentOfDefault } from '../interface/network-attachment.ts';
@@ -22,6 +27,7 @@ import { annotationOf, isAllocated } from '../interface/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../interface/pod-interfaces.ts';
 import type { PodView } from '../view/pod-view.ts';
 import { podView } from '../view/pod-view.ts';
+import { allowedPortVips, isOfAnother, singleAddress } from '../tenancy/port-vip-tenancy.ts';
 import { forwardsLayer2, isSecured } from '../tenancy/port-tenancy.ts';
 
 /** Suffixes that most pods do not have, and that may be without effect. */
@@ -171,7 +177,37 @@ function withoutPort(subject: Subject, nic: PodInterface): readonly Finding[] {
 function ofPort(world: World, subject: Subject, nic: PodInterface): readonly Finding[] {
   const subnet = annotationOf(nic, 'logical_switch');
   if (!isAllocated(nic) || subnet === '') return [];
-  return [...ineffectiveLayer2(world, subject, nic, subnet), ...ineffectiveDhcp(world, subject, nic, subnet)];
+  return [
+    ...ineffectiveLayer2(world, subject, nic, subnet),
+    ...ineffectiveDhcp(world, subject, nic, subnet),
+    ...addressesWithoutGateway(world, subject, nic, subnet),
+  ];
+}
+
+/** Items of `port_vips` in a distributed Subnet that are in port security alone. Not those outside of it: no policy of it concerns them. */
+function addressesWithoutGateway(world: World, subject: Subject, nic: PodInterface, subnet: string): readonly Finding[] {
+  const view = emittedSubnet(world, subnet);
+  if (view === undefined || !isDistributed(view) || (nic.pod.annotations[annotationKey.northGateway] ?? '') !== '') return [];
+  const value = annotationOf(nic, 'port_vips');
+  const ineffective = (problem: string, rule: string): Finding =>
+    finding(subject, podAnnotation(nic.provider, 'port_vips'), value, problem, rule);
+  return allowedPortVips(world, nic, subnet).flatMap((item) => {
+    const single = singleAddress(item);
+    const block = single === undefined ? parseCidr(item) : cidrOf(single, bitsOf(single.family));
+    const network = block === undefined ? undefined : parseCidr(ofFamily(view, block.family)?.cidr ?? '');
+    if (block === undefined || network === undefined || !cidrCovers(network, block)) return [];
+    if (single === undefined)
+      return [
+        ineffective(`lists network ${item}, which has no gateway`, `no packet from it leaves Vpc ${view.vpc}; list addresses one by one`),
+      ];
+    if (world.settings.tenancy !== 'open' || !isOfAnother(world, nic, subnet, single)) return [];
+    return [
+      ineffective(
+        `lists ${item}, which has no gateway at this port: the Subnet, another object, or an IPPool for other namespaces has it`,
+        `list a free address, or name a shared Vip in annotation ${annotationKey.allowedAddressPairs}`,
+      ),
+    ];
+  });
 }
 
 /** Port security also drops frames to other MACs. */

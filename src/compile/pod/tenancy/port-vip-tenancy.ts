@@ -14,6 +14,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { selectsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
 import { subnetSpec, subnetView } from '../../subnet/validity/subnet-view.ts';
+import type { AddressHolder } from './address-holder.ts';
 import { addressHolder, isHeldByForeignPort } from './address-holder.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf } from '../interface/pod-interface.ts';
@@ -91,20 +92,34 @@ const excludedIn: Query<PoolAddresses> = defineQuery('subnet-excluded', (world, 
   poolAddresses((world.ask(subnetSpec, subnet)?.excludeIps ?? []).filter((item) => parseRange(item) !== undefined)),
 );
 
+/**
+ * Whether a listed address is not the pod's to use, also if `tenancy` is `open`: it is the gateway, another object or program has it, or an
+ * IPPool has it for other namespaces. A Vip without a type reserves its address for pods of its namespace, or of all if it names none.
+ */
+export function isOfAnother(world: World, nic: PodInterface, subnet: string, address: Address): boolean {
+  const text = formatAddress(address);
+  const view = world.ask(subnetView, subnet);
+  const gateway = view === undefined ? undefined : ofFamily(view, address.family)?.gateway;
+  if (canonicalAddress(gateway ?? '') === text || isHeldByForeignPort(world, subnet, address)) return true;
+  const holders = world.ask(addressHolder, `${subnet} ${text}`);
+  if (holders.length === 0) return excludingPoolOf(world, nic.pod.namespace, subnet, address) !== undefined;
+  return holders.some((one) => !isOwn(world, nic, subnet, one) && !isReservedFor(world, nic.pod.namespace, one));
+}
+
+function isReservedFor(world: World, namespace: string, { kind, name }: AddressHolder): boolean {
+  const vip = kind === 'Vip' ? world.ask(vipView, name) : undefined;
+  return vip?.type === '' && (vip.namespace === '' || vip.namespace === namespace);
+}
+
 /** Whether the pod has it, or shares it by a Vip. */
-function isOwn(
-  world: World,
-  { pod }: PodInterface,
-  subnet: string,
-  { kind, name }: { readonly kind: string; readonly name: string },
-): boolean {
+function isOwn(world: World, { pod }: PodInterface, subnet: string, { kind, name }: AddressHolder): boolean {
   if (kind === 'pod') return name === `${pod.namespace}/${podOrMachineName(pod)}`;
   const vip = kind === 'Vip' && allowedPairsOf(pod.annotations).includes(name) ? world.ask(vipView, name) : undefined;
   return vip?.subnet === subnet && selectsPod(vip, pod);
 }
 
 /** An address, or a network of one. */
-function singleAddress(item: string): Address | undefined {
+export function singleAddress(item: string): Address | undefined {
   const [text = '', prefix] = item.split('/');
   const address = parseAddress(text);
   if (address === undefined || prefix === undefined) return address;

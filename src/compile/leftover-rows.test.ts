@@ -339,3 +339,21 @@ test('what a take-over would leave is known before it, and nothing that a rule r
   const line = `  Logical_Router_Policy ${OLD_POLICY_ID} (reroute to 100.64.0.9)`;
   assert.deepEqual(leftoverLines(leftoverGroups(bench.world, bench.compiler.desired)), ['left by Kube-OVN, 1 for Subnet apps:', line]);
 });
+
+test('the contents of sets, groups and load balancers are counted in words', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  bench.converge();
+  const effectOf = (table: string, name: string, columns: object): string => {
+    left(scene, table, { name, external_ids: VENDOR, ...columns });
+    const rows = leftoverGroups(bench.world).flatMap((group) => group.rows);
+    return rows.find((row) => row.table === table && row.name === name)?.effect ?? '';
+  };
+  assert.equal(effectOf('Address_Set', 'none', {}), 'empty');
+  assert.equal(effectOf('Address_Set', 'one', { addresses: new Set(['10.0.0.1']) }), '1 address');
+  assert.equal(effectOf('Address_Set', 'two', { addresses: new Set(['10.0.0.1', '10.0.0.2']) }), '2 addresses');
+  assert.equal(effectOf('Load_Balancer', 'one', { vips: { '10.0.0.1:80': '' } }), '1 vip');
+  assert.equal(effectOf('Load_Balancer', 'none', {}), 'empty');
+  const [port] = [...bench.northbound.table('Logical_Switch_Port').keys()];
+  assert.equal(effectOf('Port_Group', 'one', { ports: new Set([port]) }), '1 port');
+});

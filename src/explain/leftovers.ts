@@ -183,14 +183,22 @@ function effectOf(world: World, table: string, row: Entry['row']): string {
     case 'Logical_Router_Static_Route':
       return `${text('policy') === 'src-ip' ? 'from' : 'to'} ${text('ip_prefix')} by ${text('nexthop')}`;
     case 'Load_Balancer':
-      return `${count('vips')} vips`;
+      return countsText([[count('vips'), 'vip', 'vips']]);
     case 'Address_Set':
-      return `${count('addresses')} addresses`;
+      return countsText([[count('addresses'), 'address', 'addresses']]);
     case 'Port_Group':
-      return `${count('ports')} ports, ${count('acls')} ACLs`;
+      return countsText([
+        [count('ports'), 'port', 'ports'],
+        [count('acls'), 'ACL', 'ACLs'],
+      ]);
     default:
       return '';
   }
+}
+
+function countsText(counts: readonly (readonly [count: number, one: string, many: string])[]): string {
+  const texts = counts.filter(([count]) => count > 0).map(([count, one, many]) => `${count} ${count === 1 ? one : many}`);
+  return texts.length === 0 ? 'empty' : texts.join(', ');
 }
 
 /** A match with a missing address set or port group matches nothing. */

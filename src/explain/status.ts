@@ -16,6 +16,7 @@ import { unimplementedGroups } from './unimplemented.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 import { leftoverGroups, leftoverText } from './leftovers.ts';
+import { leftoverVips, leftoverVipsText } from './leftover-vips.ts';
 import { strandedRows } from './stranded-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
@@ -93,7 +94,9 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     findings: [
       ...objectFindings(world, chosen),
       ...fullSubnets(world, chosen),
-      ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world), ...outdated(world), ...optionsWithoutEffect(world)] : []),
+      ...(chosen === ALL
+        ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(world), ...optionsWithoutEffect(world)]
+        : []),
     ],
     notes: notesOf(world, chosen),
   };
@@ -194,6 +197,14 @@ function leftovers(world: World): readonly Finding[] {
     const { resource, key } = group.object ?? { resource: 'vpcs', key: world.settings.defaultVpc };
     return { what: 'left over', kind: traitsOf(resource).kind, resource, key, ...leftoverText(group), since: '' };
   });
+}
+
+function vipsWithoutService(world: World): readonly Finding[] {
+  const { kind } = traitsOf('vpcs');
+  return leftoverVips(world).map((group) => ({
+    ...{ what: 'left over', kind, resource: 'vpcs', key: group.vpc, since: '' },
+    ...leftoverVipsText(group),
+  }));
 }
 
 const MOST_FIELDS = 6;

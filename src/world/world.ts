@@ -1,6 +1,7 @@
 /**
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step and the writers fill. A controller that restarts fills the World and continues where the last one stopped.
+ * The file is long because it declares every table with its indexes.
  */
 import { vipNames } from '../api/pod/annotation-limits.ts';
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/kubernetes/core.ts';
@@ -285,6 +286,8 @@ export class World {
   readonly unimplemented = new Table<UnimplementedObject>(this.reactor, 'unimplemented');
   /** Addresses by which pods reach the API server, under `API_SERVER`; none while its Service is not observed. */
   readonly apiServer = new Table<readonly string[]>(this.reactor, 'api-server');
+  /** By Service: its addresses and ports (`service-vips.ts`). Services without any are left out. */
+  readonly serviceVips = new Table<readonly string[]>(this.reactor, 'service-vips');
 
   /** The tables of Kubernetes objects by resource, for code that handles all kinds alike. */
   readonly tables: Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>> = {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshController, NotDerived } from '../../controller/fresh-controller.ts';
+import { leftoverVips, leftoverVipsLines } from '../../explain/leftover-vips.ts';
 import { leftoverGroups, leftoverLines } from '../../explain/leftovers.ts';
 import { planGroupLines } from '../../explain/plan-groups.ts';
 import { planJson, planLines } from '../../explain/plan-text.ts';
@@ -62,10 +63,11 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const conflicts = fresh.conflicts();
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
   const left = leftoverGroups(fresh.world, fresh.desired);
+  const vips = leftoverVips(fresh.world, fresh.desired);
   const count = plan.rows.length + plan.objects.length;
-  if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left }));
+  if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left, leftoverVips: vips }));
   else if (count > 0) io.out(flags.details === true ? planLines(plan) : planGroupLines(plan));
-  if (flags.output === 'table') for (const line of leftoverLines(left)) io.say(line);
+  if (flags.output === 'table') for (const line of [...leftoverLines(left), ...leftoverVipsLines(vips)]) io.say(line);
   if (count === 0) io.say('nothing to do');
   else if (flags.output === 'table' && flags.details !== true) io.say('hint: kiln diff --details prints each change');
   return count === 0 ? EXIT.fine : EXIT.findings;

@@ -10,7 +10,7 @@ import type { Rule } from '../compiler.ts';
 import { emittedVpc } from './vpc-state.ts';
 import { vpcOwner } from './vpc-view.ts';
 
-const RULE = 'vpc-load-balancers';
+export const VPC_LOAD_BALANCERS_RULE = 'vpc-load-balancers';
 /** Session affinity in seconds. */
 const SESSION_SECONDS = '10800';
 
@@ -49,7 +49,7 @@ const namedLoadBalancers: Query<Readonly<Record<string, unknown>>> = defineQuery
 });
 
 export const vpcLoadBalancers: Rule = {
-  name: RULE,
+  name: VPC_LOAD_BALANCERS_RULE,
   over: (world) => keysOf(world.vpcs),
   run: (world, vpc) => {
     const emitted = emittedVpc(world, vpc);
@@ -59,7 +59,7 @@ export const vpcLoadBalancers: Rule = {
       kind: 'row',
       id: loadBalancerId(name),
       owner,
-      rule: RULE,
+      rule: VPC_LOAD_BALANCERS_RULE,
       ...(world.ask(namedLoadBalancers, vpc)[statusField] === name && { named: true }),
       columns: {
         name,

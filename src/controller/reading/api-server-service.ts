@@ -1,4 +1,7 @@
-/** The Service of the API server: its addresses are the only part of a Service that rules read. */
+/**
+ * The Service of the API server: its addresses are the only part of a Service that rules read. Of every Service, what it has in load
+ * balancers, for reports.
+ */
 import type { Service } from '../../api/kubernetes/core.ts';
 import { equal } from '../../world/equal.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -20,4 +23,10 @@ export function serviceAddresses(object: Untrimmed): readonly string[] {
 export function fileApiServer({ apiServer }: World, addresses: readonly string[] | undefined): void {
   if (addresses === undefined) apiServer.delete(API_SERVER);
   else if (!equal(apiServer.peek(API_SERVER), addresses)) apiServer.set(API_SERVER, addresses);
+}
+
+/** @param vips empty if the Service does not exist, too */
+export function fileServiceVips({ serviceVips }: World, key: string, vips: readonly string[]): void {
+  if (vips.length === 0) serviceVips.delete(key);
+  else if (!equal(serviceVips.peek(key), vips)) serviceVips.set(key, vips);
 }

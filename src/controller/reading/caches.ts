@@ -27,10 +27,12 @@ import type { CacheCounters, CacheEvent } from '../../kube/cache/list-watch-cach
 import { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { Mutex } from '../../kube/cache/mutex.ts';
+import type { Service } from '../../api/kubernetes/core.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { isNatRule, type NatRule } from '../../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
 import type { Table } from '../../world/table.ts';
+import { vipsOfService } from '../../world/service-vips.ts';
 import type { World } from '../../world/world.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
@@ -51,7 +53,7 @@ import {
   trimStatefulSet,
   trimReported,
 } from './trim.ts';
-import { fileApiServer, isApiServer, serviceAddresses } from './api-server-service.ts';
+import { fileApiServer, fileServiceVips, isApiServer, serviceAddresses } from './api-server-service.ts';
 import type { ObservedOnly, UnimplementedKind } from './unserved-kinds.ts';
 import { brokenRules, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
 
@@ -317,6 +319,7 @@ export class Caches implements ObjectSource {
       ...(rules === undefined ? trimReported(object) : trimNatRule(object)),
       feature: feature(object),
       ...(isApiServer(resource, keyOf(object)) && { addresses: serviceAddresses(object) }),
+      ...(resource === 'services' && { vips: vipsOfService(object as unknown as Service) }),
       ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
     });
     this.#add(
@@ -337,6 +340,7 @@ export class Caches implements ObjectSource {
           });
         }
         if (isApiServer(resource, key)) fileApiServer(this.#options.world, seen?.addresses);
+        if (resource === 'services') fileServiceVips(this.#options.world, key, seen?.vips ?? []);
         if (seen === undefined) rules?.delete(key);
         else rules?.set(key, seen);
       },

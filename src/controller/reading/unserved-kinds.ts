@@ -23,6 +23,8 @@ export interface ObservedOnly {
   readonly broken?: readonly string[];
   /** Of the API server's Service. */
   readonly addresses?: readonly string[];
+  /** Of a Service. */
+  readonly vips?: readonly string[];
 }
 
 function always(resource: ResourceName, feature: string): UnimplementedKind {

@@ -50,11 +50,26 @@ test('a key that no program reads is reported with the nearest one that is read'
   assert.deepEqual(rules('Namespace', ['kiln.io/misboud', 'kiln.io/lease', 'kiln.io/misbound', 'ovn.kubernetes.io/exlude_ips']), [
     'kiln.io/lease: it is read on IP, Vip, OvnEip, IptablesEIP',
     'kiln.io/misboud: the nearest key that is read is kiln.io/misbound',
-    'ovn.kubernetes.io/exlude_ips: the nearest key that is read is ovn.kubernetes.io/exclude_ips',
+    'ovn.kubernetes.io/exlude_ips: no key that is read is near to it: docs/reference.md lists them all',
   ]);
   assert.deepEqual(rules('Pod', ['ovn.kubernetes.io/whatever']), [
     'ovn.kubernetes.io/whatever: no key that is read is near to it: docs/reference.md lists them all',
   ]);
+});
+
+test('the hint names only keys that a user may write on the kind: what Kiln writes there is none', () => {
+  const near = (kind: string, name: string): string =>
+    rules(kind, [`ovn.kubernetes.io/${name}`])[0]?.replace(`ovn.kubernetes.io/${name}: `, '') ?? '';
+  const onPods = 'it is read on pods: write it on the pod, or into the template of its workload';
+  assert.equal(near('Namespace', 'ip_pol'), `the nearest key is ovn.kubernetes.io/ip_pool: ${onPods}`);
+  assert.equal(near('Namespace', 'logical-switch'), `the nearest key is ovn.kubernetes.io/logical_switch: ${onPods}`);
+  assert.equal(near('Node', 'ip_adress'), `the nearest key is ovn.kubernetes.io/ip_address: ${onPods}`);
+  assert.equal(near('Subnet', 'vpc_bl'), 'the nearest key is ovn.kubernetes.io/vpc_lb: it is read on a Vpc');
+  assert.equal(near('Vpc', 'vpc_bl'), 'the nearest key that is read is ovn.kubernetes.io/vpc_lb');
+  assert.equal(near('Subnet', 'bpg'), 'the nearest key that is read is ovn.kubernetes.io/bgp');
+  assert.equal(near('Node', 'tunnel_interfac'), 'no key that is read is near to it: docs/reference.md lists them all');
+  assert.equal(near('Pod', 'alocated'), 'no key that is read is near to it: docs/reference.md lists them all');
+  assert.equal(near('Pod', 'ip_pol'), 'the nearest key that is read is ovn.kubernetes.io/ip_pool');
 });
 
 test('a key of another kind is reported with the kind that reads it; what Kube-OVN or Kiln writes on a kind is read there', () => {

@@ -45,9 +45,6 @@ const KEYS = Object.keys(annotationKey) as (keyof typeof annotationKey)[];
 const OWN_NAMES: readonly string[] = [
   ...new Set([...SUFFIXES, ...namesIn(KEYS.map((key) => annotationKey[key])), ...Object.keys(AGENT_ANNOTATIONS)]),
 ];
-const POD_NAMES: readonly string[] = [
-  ...new Set([...SUFFIXES, ...namesIn(KEYS.filter((key) => OBJECT_ANNOTATIONS[key].on === 'Pod').map((key) => annotationKey[key]))]),
-];
 const REQUESTS: readonly AnnotationUse[] = ['acts', 'checked'];
 /** A user requests something with these; the others are written by Kube-OVN or Kiln, and may be a copy. */
 const ASKING: ReadonlySet<string> = new Set([
@@ -57,6 +54,7 @@ const ASKING: ReadonlySet<string> = new Set([
     KEYS.filter((key) => OBJECT_ANNOTATIONS[key].on === 'Pod' && OBJECT_ANNOTATIONS[key].use !== '-').map((key) => annotationKey[key]),
   ),
 ]);
+const REQUESTED_SUFFIXES: readonly string[] = SUFFIXES.filter((suffix) => ASKING.has(suffix));
 const IS_OWN_NAME: ReadonlySet<string> = new Set(OWN_NAMES);
 /** Keys of a pod that are read or written on other kinds as well. */
 const ALSO_ON: Readonly<Record<string, readonly string[]>> = {
@@ -73,6 +71,8 @@ const KIND_OF_NAME: ReadonlyMap<string, string> = new Map(
     OBJECT_ANNOTATIONS[key].on,
   ]),
 );
+/** Kube-OVN's speaker reads it on Subnets. */
+const ANNOUNCED: keyof typeof AGENT_ANNOTATIONS = 'bgp';
 /** Keys of Kiln that a user writes, with the kinds that have them. */
 const KILN_KEYS: ReadonlyMap<string, { readonly on: string; readonly isUsers: boolean }> = new Map(
   (Object.keys(kilnAnnotation) as (keyof typeof kilnAnnotation)[]).map((key) => {
@@ -203,17 +203,23 @@ function ruleFor(kind: string, key: string, networks: readonly AttachedNetwork[]
       key,
       [...KILN_KEYS.keys()].filter((one) => isKilnKeyOf(kind, one) && KILN_KEYS.get(one)?.isUsers === true),
     );
-    const own = nearest(name, kind === 'Pod' ? POD_NAMES : OWN_NAMES);
     if (group === KILN && isNear(near?.distance, key.length - KILN.length)) return suggestion(near?.word ?? '');
-    return isNear(own?.distance, name.length) ? suggestion(`${KUBE_OVN}/${own?.word ?? ''}`) : NOTHING_NEAR;
+    return nearestOwn(kind, name);
   }
   if (group === KUBE_OVN && isOfOtherKind(kind, name)) return onItsKind(KIND_OF_NAME.get(name));
   if (group !== KILN && group !== API_GROUP && group !== KUBE_OVN && kind !== 'Pod') return onItsKind(undefined);
-  if (group === KUBE_OVN) {
-    const own = nearest(name, kind === 'Pod' ? POD_NAMES : OWN_NAMES);
-    return isNear(own?.distance, name.length) ? suggestion(`${KUBE_OVN}/${own?.word ?? ''}`) : NOTHING_NEAR;
-  }
+  if (group === KUBE_OVN) return nearestOwn(kind, name);
   return networkRule(group.slice(0, -MARK.length), name, networks);
+}
+
+/** Names only keys that a user may write: those that Kiln or a node agent writes on the kind are none of them. */
+function nearestOwn(kind: string, name: string): string {
+  const ofKind = kind === 'Pod' ? [...ASKING] : [...KIND_OF_NAME].flatMap(([one, on]) => (on === kind ? [one] : []));
+  const own = nearest(name, kind === 'Subnet' ? [...ofKind, ANNOUNCED] : ofKind);
+  if (isNear(own?.distance, name.length)) return suggestion(`${KUBE_OVN}/${own?.word ?? ''}`);
+  const elsewhere = nearest(name, [...ASKING, ...KIND_OF_NAME.keys()]);
+  if (elsewhere === undefined || !isNear(elsewhere.distance, name.length)) return NOTHING_NEAR;
+  return `the nearest key is ${KUBE_OVN}/${elsewhere.word}: ${onItsKind(KIND_OF_NAME.get(elsewhere.word))}`;
 }
 
 /** @param kind that reads the key; undefined for pods */
@@ -224,7 +230,7 @@ function onItsKind(kind: string | undefined): string {
 
 function networkRule(provider: string, name: string, networks: readonly AttachedNetwork[]): string {
   const attached = networkOf(provider, networks) ?? nearestNetwork(provider, networks);
-  const suffix = nearest(base(name), SUFFIXES);
+  const suffix = nearest(base(name), REQUESTED_SUFFIXES);
   if (!isNear(suffix?.distance, base(name).length)) return NOTHING_NEAR;
   if (attached === undefined)
     return networks.length === 0

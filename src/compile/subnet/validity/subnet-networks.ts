@@ -4,7 +4,8 @@
  * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped. Then the network of the router port stays
  * in effect for all rows, new addresses come from the part of it that the spec still has, and the Subnet reports the addresses. Once they
  * are released, the rows follow the spec. The same holds while the address of a new gateway is in use, and while routes of running pods
- * lead to the present one. They also differ while the spec cannot be parsed: a mistyped CIDR does not take a network down.
+ * lead to the present one. If the router port is missing, the annotations of running pods and nodes name the present network. They also
+ * differ while the spec cannot be parsed: a mistyped CIDR does not take a network down.
  */
 import { nodePortName, routerToSwitchPort } from '../../../api/names.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
@@ -28,6 +29,8 @@ import { commandText } from '../../../text/command-text.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import type { GatewayUsers } from './gateway-users.ts';
 import { gatewayUsers, usersText } from './gateway-users.ts';
+import type { Interface } from './networks-of-pods.ts';
+import { isPresentSpecAccepted, networksOfPods } from './networks-of-pods.ts';
 
 export interface Network {
   readonly cidr: CidrText;
@@ -64,25 +67,25 @@ const NO_NETWORKS: SubnetNetworks = {
   carries: false,
 };
 
-interface Interface {
-  readonly cidr: Cidr;
-  readonly gateway: Address;
-}
-
 /** The requested networks, as far as addresses in use permit; those of the router port if the spec cannot be parsed. */
 export const requestedNetworks: Query<SubnetNetworks> = defineQuery('subnet-requested-networks', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
-  return subnet === undefined ? NO_NETWORKS : networksRequestedBy(world, subnet);
+  return subnet === undefined ? NO_NETWORKS : networksOf(world, subnet, () => world.ask(isPresentSpecAccepted, name));
 });
 
 /** The same for a Subnet that is not written yet. */
 export function networksRequestedBy(world: World, subnet: SubnetIntent): SubnetNetworks {
+  return networksOf(world, subnet, () => false);
+}
+
+function networksOf(world: World, subnet: SubnetIntent, isInEffect: () => boolean): SubnetNetworks {
   const requested = requestedOf(subnet);
   const carried = carriedOf(world, subnet);
   if (requested === undefined) return inEffect(carried);
-  const [waits4, waits6] = [waitingFor(world, subnet, requested.v4, carried.v4), waitingFor(world, subnet, requested.v6, carried.v6)];
-  const v4 = isWaiting(waits4) ? carried.v4 : requested.v4;
-  const v6 = isWaiting(waits6) ? carried.v6 : requested.v6;
+  const present = isPortMissing(world, subnet, carried) && !isInEffect() ? networksOfPods(world, subnet, requested) : carried;
+  const [waits4, waits6] = [waitingFor(world, subnet, requested.v4, present.v4), waitingFor(world, subnet, requested.v6, present.v6)];
+  const v4 = isWaiting(waits4) ? present.v4 : requested.v4;
+  const v6 = isWaiting(waits6) ? present.v6 : requested.v6;
   const pool4 = poolOf(v4, requested.v4);
   const pool6 = poolOf(v6, requested.v6);
   return {
@@ -208,6 +211,13 @@ function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
   return found;
 }
 
+/** Whether it should have a router port, and no row shows its networks: neither its own, nor one that Kube-OVN or a user has there. */
+function isPortMissing(world: World, subnet: SubnetIntent, carried: Dual<Interface>): boolean {
+  if (carried.v4 !== undefined || carried.v6 !== undefined || !hasRouterAsGateway(subnet)) return false;
+  const state = world.rows.state(rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name)));
+  return state === undefined || state.ownership.kind === 'ours';
+}
+
 interface Waits {
   readonly outside: readonly string[];
   readonly onGateway: readonly string[];
@@ -223,17 +233,17 @@ function isGatewayAwaited({ onGateway, routedBy }: Waits): boolean {
 }
 
 /**
- * Objects with an address of the router port's network outside of the requested one, objects with the address of the new gateway, and what
- * has routes through the present one.
+ * Objects with an address of the present network outside of the requested one, objects with the address of the new gateway, and what has
+ * routes through the present one.
  */
-function waitingFor(world: World, intent: SubnetIntent, requested: Interface | undefined, carried: Interface | undefined): Waits {
-  if (carried === undefined) return { outside: [], onGateway: [], routedBy: NO_NETWORKS.routedBy };
+function waitingFor(world: World, intent: SubnetIntent, requested: Interface | undefined, present: Interface | undefined): Waits {
+  if (present === undefined) return { outside: [], onGateway: [], routedBy: NO_NETWORKS.routedBy };
   const subnet = intent.metadata.name;
-  const { family } = carried.cidr;
-  const covered = requested !== undefined && cidrCovers(requested.cidr, carried.cidr);
+  const { family } = present.cidr;
+  const covered = requested !== undefined && cidrCovers(requested.cidr, present.cidr);
   const leftOut = (address: Address): boolean =>
-    cidrContains(carried.cidr, address) && (requested === undefined || !cidrContains(requested.cidr, address));
-  const moved = requested === undefined || sameAddress(requested.gateway, carried.gateway) ? undefined : requested.gateway;
+    cidrContains(present.cidr, address) && (requested === undefined || !cidrContains(requested.cidr, address));
+  const moved = requested === undefined || sameAddress(requested.gateway, present.gateway) ? undefined : requested.gateway;
   const outside = covered ? [] : holdersWith(world, subnet, family, leftOut, requested === undefined);
   return {
     outside,
@@ -241,7 +251,7 @@ function waitingFor(world: World, intent: SubnetIntent, requested: Interface | u
     routedBy:
       moved === undefined || !hasRouterAsGateway(intent) || mayChangeUnderPods(intent)
         ? NO_NETWORKS.routedBy
-        : gatewayUsers(world, subnet, formatAddress(carried.gateway)),
+        : gatewayUsers(world, subnet, formatAddress(present.gateway)),
   };
 }
 

@@ -1,0 +1,105 @@
+/**
+ * The networks of a Subnet without its router port, according to the annotations of running pods and nodes in it: the port was deleted, the
+ * database was lost, or the Subnet was removed by force and made again. Their routes and masks stay as they are, so that a change that was
+ * refused must not take effect because of the loss.
+ */
+import type { ReadPodAnnotation } from '../../../api/annotations.ts';
+import type { Labels } from '../../../api/kubernetes/meta.ts';
+import { DEFAULT_PROVIDER, podAnnotation } from '../../../api/well-known.ts';
+import type { Address, Family } from '../../../net/address.ts';
+import { formatAddress, parseAddress } from '../../../net/address.ts';
+import type { Cidr } from '../../../net/cidr.ts';
+import { cidrContains, formatCidr, parseCidr, sameCidr } from '../../../net/cidr.ts';
+import type { Dual } from '../../../net/dual.ts';
+import { ofFamily, splitList } from '../../../net/dual.ts';
+import type { SubnetIntent } from '../../../world/intent.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import { allocatedProviders, podView } from '../../pod/view/pod-view.ts';
+
+export interface Interface {
+  readonly cidr: Cidr;
+  readonly gateway: Address;
+}
+
+/** Whether the present spec is in effect: then no change waits. A query of one value: the status changes often. */
+export const isPresentSpecAccepted: Query<boolean> = defineQuery('subnet-present-spec-accepted', (world, name) => {
+  const { metadata, status } = world.subnets.get(name) ?? {};
+  const accepted = status?.conditions?.find(({ type, status: is }) => type === 'Accepted' && is === 'True');
+  return accepted !== undefined && accepted.observedGeneration === metadata?.generation;
+});
+
+/**
+ * For each family the network that most of them name, so that one wrong annotation decides nothing. What is older than the Subnet may be of
+ * another one of its name, and counts only in the requested CIDR. Cost: one pass over the Subnet's pods and nodes.
+ */
+export function networksOfPods(world: World, { metadata }: SubnetIntent, requested: Dual<Interface>): Dual<Interface> {
+  const { name: subnet, creationTimestamp } = metadata;
+  const named = [
+    ...[...world.pods.bucket('allocated', subnet)].map((pod) => world.ask(podNetworks, pod)),
+    ...[...world.nodes.bucket('allocated', subnet)].map((node) => world.ask(nodeNetworks, node)),
+  ];
+  const counts = new Map<string, number>();
+  for (const { created, networks } of named)
+    for (const one of networks) {
+      if (one.subnet !== subnet || (created < creationTimestamp && !isIn(requested, one.cidr))) continue;
+      const key = `${one.cidr} ${one.gateway}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  const found: { v4?: Interface; v6?: Interface } = {};
+  const byCount = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  for (const [key] of byCount) {
+    const [cidr, gateway] = interfaceOf(key);
+    if (cidr === undefined || gateway === undefined) continue;
+    found[cidr.family === 4 ? 'v4' : 'v6'] ??= { cidr, gateway };
+  }
+  return found;
+}
+
+function interfaceOf(key: string): readonly [Cidr | undefined, Address | undefined] {
+  const [cidr = '', gateway = ''] = key.split(' ');
+  return [parseCidr(cidr), parseAddress(gateway)];
+}
+
+function isIn(requested: Dual<Interface>, text: string): boolean {
+  const cidr = parseCidr(text);
+  const own = cidr === undefined ? undefined : ofFamily(requested, cidr.family);
+  return cidr !== undefined && own !== undefined && sameCidr(own.cidr, cidr);
+}
+
+interface NamedNetworks {
+  readonly created: string;
+  /** In canonical form. */
+  readonly networks: readonly { readonly subnet: string; readonly cidr: string; readonly gateway: string }[];
+}
+
+const NONE: NamedNetworks = { created: '', networks: [] };
+
+/** None for a pod that is not configured yet, has finished, or claims an address without a proof. */
+const podNetworks: Query<NamedNetworks> = defineQuery('pod-networks', (world, key) => {
+  const view = world.ask(podView, key);
+  if (view?.alive !== true) return NONE;
+  return { created: view.created, networks: allocatedProviders(view).flatMap((provider) => networksIn(view.annotations, provider)) };
+});
+
+const nodeNetworks: Query<NamedNetworks> = defineQuery('node-networks', (world, name) => {
+  const { creationTimestamp = '', annotations = {} } = world.nodes.get(name)?.metadata ?? {};
+  return { created: creationTimestamp, networks: networksIn(annotations, DEFAULT_PROVIDER) };
+});
+
+/** For each family in which it has an address. */
+function networksIn(annotations: Labels, provider: string): NamedNetworks['networks'] {
+  const listOf = (suffix: ReadPodAnnotation): readonly string[] => splitList(annotations[podAnnotation(provider, suffix)] ?? '');
+  const [subnet = ''] = listOf('logical_switch');
+  const addresses = listOf('ip_address').flatMap((text) => parseAddress(text) ?? []);
+  const cidrs = listOf('cidr').flatMap((text) => parseCidr(text) ?? []);
+  const gateways = listOf('gateway').flatMap((text) => parseAddress(text) ?? []);
+  const families: readonly Family[] = [4, 6];
+  return families.flatMap((family) => {
+    const cidr = cidrs.find((one) => one.family === family);
+    const isWithin = (address: Address): boolean => cidr !== undefined && address.family === family && cidrContains(cidr, address);
+    const gateway = gateways.find(isWithin);
+    if (cidr === undefined || gateway === undefined || !addresses.some(isWithin)) return [];
+    return [{ subnet, cidr: formatCidr(cidr), gateway: formatAddress(gateway) }];
+  });
+}

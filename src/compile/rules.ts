@@ -10,7 +10,7 @@ import type { Rule } from './compiler.ts';
 import { ineffectiveRules } from './ineffective-rules.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
-import { furtherGateway } from './pod/port/further-gateway.ts';
+import { furtherSourcePolicies } from './pod/port/further-source-policies.ts';
 import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
 import { nodeAddresses } from './node/node-addresses.ts';
 import { nodeConflict } from './node/node-conflict.ts';
@@ -80,7 +80,7 @@ export const NETWORK_RULES: readonly Rule[] = [
 
 /** Users of the networks: pods, nodes, and their addresses. */
 export const MEMBER_RULES: readonly Rule[] = [
-  furtherGateway,
+  furtherSourcePolicies,
   nodeJoin,
   nodePortGroups,
   nodePolicy,

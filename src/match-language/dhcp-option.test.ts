@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import { dhcpOptionProblem } from './dhcp-option.ts';
-import { OvnJudge } from './testing/ovn-judge.ts';
+import { OvnVerdicts } from './testing/ovn-verdicts.ts';
 
 const VALUES = [
   ...['5', '0', '-1', '70000', '4294967296', 'true', 'abc', '', '"a"', '"a.b,c.d"', '"";', '5;', '{}', '$as', '@pg', '00:00:00:2E:2F:B8'],
@@ -45,8 +45,8 @@ test('every DHCP option with every form of value: accepted exactly if OVN accept
   }));
   const opinions = await Promise.all(
     releases.map(async (release) => {
-      await using judge = await OvnJudge.start(release);
-      return await judge.judge(actions);
+      await using ovn = await OvnVerdicts.start(release);
+      return await ovn.verdictsOn(actions);
     }),
   );
   const wrong = all.filter(({ family, name, value }, i) => {

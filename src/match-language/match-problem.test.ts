@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import { matchProblem } from './match-problem.ts';
 import { MATCH_FIELDS } from './symbols.ts';
-import { OvnJudge } from './testing/ovn-judge.ts';
+import { OvnVerdicts } from './testing/ovn-verdicts.ts';
 
 const GOOD = `
 80 <= tcp.dst ¦ ip4 // a comment ¦ 1 ¦ 0 ¦ ip4 ¦ ip ¦ tcp ¦ arp ¦ (ip4) ¦ ((ip4)) ¦ !(1) ¦ !0 ¦ ip4 && tcp ¦ ip4 || ip6 ¦ (ip4 && tcp) || udp ¦ ip4 && (tcp || udp) ¦ !ip.is_frag ¦ !(ip4.src == 10.0.0.1)
@@ -126,8 +126,8 @@ test('every field, every token and any mixture of them: accepted exactly if OVN 
   const texts = [...new Set([...listed(GOOD), ...listed(BAD), ...ofFields, ...random])];
   const opinions = await Promise.all(
     releases.map(async (release) => {
-      await using judge = await OvnJudge.start(release);
-      return await judge.judge(texts.map((match) => ({ match })));
+      await using ovn = await OvnVerdicts.start(release);
+      return await ovn.verdictsOn(texts.map((match) => ({ match })));
     }),
   );
   const wrong: string[] = [];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import { setComparisons } from './match-problem.ts';
 import { namesInMatch } from './names-in-match.ts';
-import { OvnJudge } from './testing/ovn-judge.ts';
+import { OvnVerdicts } from './testing/ovn-verdicts.ts';
 
 test('returns names of sets and groups, each once, and none in quotation marks', () => {
   const named = (text: string): readonly string[] => namesInMatch(text).map(({ kind, name }) => `${kind} ${name}`);
@@ -20,9 +20,9 @@ test('OVN accepts a match with an existing set, and none with a missing set', as
   const releases = (['system', '25.03'] as const).filter((release) => findOvn(release) !== undefined);
   assert.ok(releases.length > 0, 'there is no OVN to ask');
   for (const release of releases) {
-    await using judge = await OvnJudge.start(release);
+    await using ovn = await OvnVerdicts.start(release);
     const matches = ['ip4.src == $as', 'inport == @pg', 'ip4.src == $pg_ip4', 'ip4.src == $none', 'inport == @none'];
-    const verdicts = await judge.judge(matches.map((match) => ({ match })));
+    const verdicts = await ovn.verdictsOn(matches.map((match) => ({ match })));
     assert.deepEqual(
       matches.filter((_, i) => verdicts[i] !== undefined),
       ['ip4.src == $none', 'inport == @none'],
@@ -43,8 +43,8 @@ test('a set whose addresses are wider than the field makes OVN reject the match:
   const widths: Readonly<Record<string, number>> = { as: 32, as6: 128 };
   const fields = ['ip4.src', 'ip6.src', 'eth.src', 'arp.spa', 'nd.target', 'tcp.dst', 'reg0', 'ct_label', 'ip4.dst[0..7]'];
   const matches = fields.flatMap((field) => [`${field} == $as`, `${field} != $as6`, `{1, $as6} == ${field}`]);
-  await using judge = await OvnJudge.start('system');
-  const verdicts = await judge.judge(matches.map((match) => ({ match })));
+  await using ovn = await OvnVerdicts.start('system');
+  const verdicts = await ovn.verdictsOn(matches.map((match) => ({ match })));
   assert.deepEqual(
     matches.filter((match) => setComparisons(match).some(({ set, bits: width }) => (widths[set] ?? 0) > width)),
     matches.filter((_, i) => verdicts[i] !== undefined),

@@ -20,13 +20,13 @@ import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
 import { leftovers } from './leftovers.ts';
 import { liveMigration } from './live-migration.ts';
-import { lyingTenants } from './lying-tenants.ts';
+import { forgedAnnotations } from './forged-annotations.ts';
 import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
-import { notCarriedOut } from './not-carried-out.ts';
+import { unimplemented } from './unimplemented.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { races } from './races.ts';
-import { refusedIps } from './refused-ips.ts';
+import { rejectedIpObjects } from './rejected-ip-objects.ts';
 import { restarts } from './restarts.ts';
 import { sameNames } from './same-names.ts';
 import { tenancy } from './tenancy.ts';
@@ -42,7 +42,7 @@ import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { webhook } from './webhook.ts';
 import { webhookService } from './webhook-service.ts';
-import { withoutEffect } from './without-effect.ts';
+import { ineffective } from './ineffective.ts';
 import { workloads } from './workloads.ts';
 
 const THEMES: readonly (readonly Scenario[])[] = [
@@ -58,12 +58,12 @@ const THEMES: readonly (readonly Scenario[])[] = [
   addresses,
   vipsAndEips,
   misbound,
-  withoutEffect,
+  ineffective,
   attachments,
   virtualMachines,
   liveMigration,
   badInput,
-  notCarriedOut,
+  unimplemented,
   deletionOrder,
   builtIns,
   anyOrder,
@@ -81,8 +81,8 @@ const THEMES: readonly (readonly Scenario[])[] = [
   webhook,
   webhookService,
   operatorCommands,
-  refusedIps,
-  lyingTenants,
+  rejectedIpObjects,
+  forgedAnnotations,
   restarts,
   races,
   sameNames,

@@ -91,7 +91,7 @@ async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
   );
 }
 
-export const notCarriedOut: readonly Scenario[] = [
+export const unimplemented: readonly Scenario[] = [
   {
     name: 'a Service, a NetworkPolicy, an OvnSnatRule and a SecurityGroup each get one Event that they are not implemented, and a restart does not repeat it',
     alone: true,

@@ -26,7 +26,7 @@ import { furtherSourceAddresses } from '../address/pod-vip.ts';
 const RULE = 'pod-further-gateway';
 
 /** One key for each pair of Subnet and node with such a pod; none in other clusters. */
-export const furtherGateway: Rule = {
+export const furtherSourcePolicies: Rule = {
   name: RULE,
   over: (world) => valuesOf(world.pods, 'furtherAt'),
   run: (world, pair): readonly RowOutput[] => {

@@ -39,7 +39,7 @@ async function untilRejectionReported(cluster: ScenarioCluster, pod: string, pat
   });
 }
 
-export const refusedIps: readonly Scenario[] = [
+export const rejectedIpObjects: readonly Scenario[] = [
   {
     alone: true,
     name: 'an IP object that a policy rejects: the pod reports it, its address is free for another, over kill -9 too; it is bound when the policy is gone',

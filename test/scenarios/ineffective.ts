@@ -23,7 +23,7 @@ const DEPLOYMENT = SET.replace('kind: StatefulSet', 'kind: Deployment')
   .replace('  serviceName: db\n', '')
   .replace('replicas: 1', 'replicas: 0');
 
-export const withoutEffect: readonly Scenario[] = [
+export const ineffective: readonly Scenario[] = [
   {
     name: 'conditions report annotations without effect: a misspelt key, a Vip that leaves the pod out, an IPPool on a StatefulSet, a Deployment and a Subnet themselves',
     run: async (cluster) => {

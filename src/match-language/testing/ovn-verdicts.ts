@@ -15,7 +15,7 @@ export interface Flow {
   readonly actions?: string;
 }
 
-export class OvnJudge implements AsyncDisposable {
+export class OvnVerdicts implements AsyncDisposable {
   readonly #lab: OvnLab;
   readonly #release: OvnRelease;
   #datapath = '';
@@ -26,9 +26,9 @@ export class OvnJudge implements AsyncDisposable {
   }
 
   /** With the address sets `as` (IPv4) and `as6`, the port group `pg`, and the ports `p` and `q` on a switch. */
-  static async start(release: OvnRelease): Promise<OvnJudge> {
-    const judge = new OvnJudge(release);
-    const lab = judge.#lab;
+  static async start(release: OvnRelease): Promise<OvnVerdicts> {
+    const ovn = new OvnVerdicts(release);
+    const lab = ovn.#lab;
     await lab.start();
     const ports = ['--', 'lsp-add', 's', 'p', '--', 'lsp-add', 's', 'q'];
     const sets = [
@@ -45,12 +45,12 @@ export class OvnJudge implements AsyncDisposable {
     ];
     await lab.nbctl('--wait=sb', 'ls-add', 's', ...ports, ...sets, '--', 'pg-add', 'pg', 'p', 'q');
     await lab.kill('northd');
-    judge.#datapath = (await lab.sbctl('--bare', '--columns=_uuid', 'find', 'Datapath_Binding')).trim();
-    return judge;
+    ovn.#datapath = (await lab.sbctl('--bare', '--columns=_uuid', 'find', 'Datapath_Binding')).trim();
+    return ovn;
   }
 
   /** OVN's error for each flow; undefined if it accepts it. */
-  async judge(flows: readonly Flow[]): Promise<readonly (string | undefined)[]> {
+  async verdictsOn(flows: readonly Flow[]): Promise<readonly (string | undefined)[]> {
     await this.#transact([{ op: 'delete', table: 'Logical_Flow', where: [] }]);
     const common = { logical_datapath: ['uuid', this.#datapath], pipeline: 'ingress', table_id: 0, priority: 1 };
     for (let at = 0; at < flows.length; at += TOGETHER) {

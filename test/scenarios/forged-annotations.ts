@@ -23,7 +23,7 @@ async function portsWith(cluster: ScenarioCluster, address: string): Promise<rea
     .map(({ name }) => String(name));
 }
 
-export const lyingTenants: readonly Scenario[] = [
+export const forgedAnnotations: readonly Scenario[] = [
   {
     name: "a tenant's pods have forged annotations with another tenant's address and a node's: none has a port with them, through a restart, and the victim's successor gets the address",
     alone: true,

@@ -1,5 +1,5 @@
 /** The table of known failure cases: the list of `test/scenarios/failure-cases.ts`, its scenarios, and their latest results. */
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import { SCENARIOS } from '../../test/scenarios/all.ts';
 import type { FailureCase } from '../../test/scenarios/failure-cases.ts';

@@ -1,4 +1,4 @@
-/** The reference page: flags, error codes, Northbound tables and unserved kinds, as the code has them. */
+/** The reference page: flags, error codes, Northbound tables and unimplemented kinds, as the code has them. */
 import type { Command, Option } from 'commander';
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../../src/api/annotations.ts';
 import { CONDITION_TYPES } from '../../src/api/condition-types.ts';
@@ -8,7 +8,7 @@ import { acceptedBy, defaultText, settingsOf } from '../../src/cli/settings/conf
 import { PRECEDENCE } from '../../src/cli/settings/configured.ts';
 import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/errors/error-advice.ts';
 import { program } from '../../src/cli/program.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
 import { TABLES } from '../../src/nb/tables.ts';
 import { errorCodes } from '../../src/ovsdb/index.ts';

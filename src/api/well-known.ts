@@ -165,11 +165,11 @@ export const kilnAnnotation = {
 /** The condition of a pod with a network of Kiln; on a node, it is in an annotation. */
 export const POD_CONDITION = 'kiln.io/NetworkBound';
 /** The condition of a pod that requests a feature that is not implemented. */
-export const POD_NOT_IMPLEMENTED = 'kiln.io/NotCarriedOut';
+export const POD_UNIMPLEMENTED = 'kiln.io/NotCarriedOut';
 /** The condition of a pod with an annotation that has no effect. */
 export const POD_INEFFECTIVE = 'kiln.io/WithoutEffect';
 /** The conditions of pods that Kiln writes. */
-export const POD_CONDITIONS: readonly string[] = [POD_CONDITION, POD_NOT_IMPLEMENTED, POD_INEFFECTIVE];
+export const POD_CONDITIONS: readonly string[] = [POD_CONDITION, POD_UNIMPLEMENTED, POD_INEFFECTIVE];
 
 export const labelKey = {
   subnet: 'ovn.kubernetes.io/subnet',

@@ -25,7 +25,7 @@ function definition(
   return { metadata: { namespace, name }, spec: { config: JSON.stringify({ cniVersion: '0.3.1', name, ...config }) } } as never;
 }
 
-function withoutEffectOf(
+function ineffectiveOf(
   bench: RuleBench,
   resource: ResourceName,
   name: string,
@@ -47,17 +47,17 @@ test('an ACL that names a missing set or group: the condition and an Event name 
     acl('address set $web_ip6', 'Address_Set web_ip6'),
   ].join('. ');
   const whole = `${message}. All else is in effect; kubectl edit subnet net`;
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), ['True', 'AddressSetMissing', whole]);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), ['True', 'AddressSetMissing', whole]);
   assert.equal(bench.events.filter((event) => event.message === whole).length, 1);
   assert.ok(bench.row('ACL', `net|to-lport|5|${match}`), 'it is written: the set may come');
   assert.equal(bench.condition('subnets', 'net', 'Ready')?.status, 'True');
 
   bench.foreignRow('Address_Set', `${UUID}1`, { name: 'office' });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net').slice(0, 2), ['True', 'PortGroupMissing']);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net').slice(0, 2), ['True', 'PortGroupMissing']);
   bench.foreignRow('Port_Group', `${UUID}2`, { name: 'web' });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), [], 'a port group has address sets');
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), [], 'a port group has address sets');
 });
 
 test('an excluded address or range outside of the Subnet is reported until it is removed; one that is partly inside takes effect', () => {
@@ -68,10 +68,10 @@ test('an excluded address or range outside of the Subnet is reported until it is
   const item = (index: number, value: string): string =>
     `Subnet net: spec.excludeIps[${index}] "${value}" is outside of 10.1.0.0/24 and fd01::/64; only addresses of the Subnet can be excluded`;
   const whole = `${item(3, '10.2.0.7')}. ${item(4, 'fd02::1..fd02::9')}. All else is in effect; kubectl edit subnet net`;
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), ['True', 'ExcludeOutside', whole]);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), ['True', 'ExcludeOutside', whole]);
   bench.edit('subnets', 'net', { excludeIps });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), []);
 });
 
 test('a Subnet of the default Vpc that overlaps the network of Services reports that and works; in another Vpc it may overlap', () => {
@@ -82,14 +82,14 @@ test('a Subnet of the default Vpc that overlaps the network of Services reports 
   bench.put('subnets', { metadata: { name: 'beside' }, spec: { cidrBlock: '10.112.0.0/16' } });
   bench.converge();
   const rule = 'of an address in both only one is reached, the pod or the Service: move the pods to a Subnet that is apart from it';
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'low'), [
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'low'), [
     'True',
     'OverlapsServices',
     `Subnet low: spec.cidrBlock "10.97.0.0/16" overlaps 10.96.0.0/12, the network of Services (--service-cluster-ip-range); ${rule}. All else is in effect; kubectl edit subnet low`,
   ]);
   assert.equal(bench.events.filter(({ reason }) => reason === 'OverlapsServices').length, 1);
   assert.deepEqual(bench.condition('subnets', 'low', 'Accepted')?.status, 'True');
-  assert.deepEqual([withoutEffectOf(bench, 'subnets', 'all'), withoutEffectOf(bench, 'subnets', 'beside')], [[], []]);
+  assert.deepEqual([ineffectiveOf(bench, 'subnets', 'all'), ineffectiveOf(bench, 'subnets', 'beside')], [[], []]);
 });
 
 test('a provider that names a missing network, or one with another provider, is reported until the network exists', () => {
@@ -99,13 +99,13 @@ test('a provider that names a missing network, or one with another provider, is 
     bench.converge();
     bench.put('subnets', { metadata: { name: 'wide' }, spec: { vpc: 'blue', cidrBlock: '10.8.0.0/24', provider: text } });
     bench.converge();
-    return withoutEffectOf(bench, 'subnets', 'wide')[2] ?? '';
+    return ineffectiveOf(bench, 'subnets', 'wide')[2] ?? '';
   };
   const names = (text: string): string => `Subnet wide: spec.provider "${text}" names NetworkAttachmentDefinition shop/`;
   const ending = 'All else is in effect; kubectl edit subnet wide';
   for (const text of ['lan.shop.ovn', 'lan.shop'])
     assert.equal(provider(text), `${names(text)}lan, which does not exist; no pod is attached to the Subnet until it exists. ${ending}`);
-  assert.equal(withoutEffectOf(bench, 'subnets', 'wide')[1], 'NetworkMissing');
+  assert.equal(ineffectiveOf(bench, 'subnets', 'wide')[1], 'NetworkMissing');
   bench.put('network-attachment-definitions', definition('shop', 'lan', { type: 'macvlan', ipam: { type: 'kube-ovn' } }));
   bench.put('network-attachment-definitions', definition('shop', 'own', { type: 'kube-ovn' }));
   bench.put('network-attachment-definitions', definition('shop', 'far', { type: 'macvlan', ipam: { type: 'host-local' } }));
@@ -139,7 +139,7 @@ test('a network written as one of its addresses: the report names the entry and 
     bits('spec.allowSubnets[1]', '10.5.0.9/16', '10.5.0.0/16'),
     bits('spec.allowSubnets[2]', 'fd05::1/64', 'fd05::/64'),
   ];
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), [
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), [
     'True',
     'HostBitsCleared',
     `Subnet net: ${two}. Subnet net: ${three}. All else is in effect; kubectl edit subnet net`,
@@ -147,15 +147,15 @@ test('a network written as one of its addresses: the report names the entry and 
   assert.ok(bench.rowIds('ACL').some((id) => id.includes('10.5.0.0/16')));
   const ending = (kind: string, name: string): string => `. All else is in effect; kubectl edit ${kind} ${name}`;
   assert.equal(
-    withoutEffectOf(bench, 'vpcs', 'blue')[2],
+    ineffectiveOf(bench, 'vpcs', 'blue')[2],
     `Vpc blue: ${bits('spec.staticRoutes[0].cidr', '10.6.0.1/8', '10.0.0.0/8')}${ending('vpc', 'blue')}`,
   );
   assert.equal(
-    withoutEffectOf(bench, 'vpcs', 'pink')[2],
+    ineffectiveOf(bench, 'vpcs', 'pink')[2],
     `Vpc pink: ${bits('spec.policyRoutes[0].match', '10.8.0.1/16', '10.8.0.0/16')}${ending('vpc', 'pink')}`,
   );
   assert.equal(
-    withoutEffectOf(bench, 'ippools', 'few')[2],
+    ineffectiveOf(bench, 'ippools', 'few')[2],
     `IPPool few: ${bits('spec.ips[0]', '10.1.0.70/30', '10.1.0.68/30')}${ending('ippool', 'few')}`,
   );
 });
@@ -165,7 +165,7 @@ test('a policy route likewise; sets that ovn-northd makes by itself do not count
   const route = (match: string): object => ({ policyRoutes: [{ action: 'drop', match, priority: 7 }] });
   bench.edit('vpcs', 'blue', route('ip4.src == $nobody'));
   bench.converge();
-  const [status, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
+  const [status, reason, message = ''] = ineffectiveOf(bench, 'vpcs', 'blue');
   assert.deepEqual([status, reason], ['True', 'AddressSetMissing']);
   assert.match(
     message,
@@ -173,7 +173,7 @@ test('a policy route likewise; sets that ovn-northd makes by itself do not count
   );
   bench.edit('vpcs', 'blue', route('eth.src == $svc_monitor_mac'));
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), []);
 });
 
 test('a match with an address set of the other family names the set that was meant, and the report ends with the cause', () => {
@@ -196,8 +196,8 @@ test('a match with an address set of the other family names the set that was mea
     bench.edit('vpcs', 'blue', { policyRoutes: [{ action: 'drop', match, priority: 7 }] });
     bench.edit('subnets', 'net', { acls: [{ direction: 'to-lport', action: 'drop', match, priority: 5 }] });
     bench.converge();
-    const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
-    const [, ofSubnet, otherMessage = ''] = withoutEffectOf(bench, 'subnets', 'net');
+    const [, reason, message = ''] = ineffectiveOf(bench, 'vpcs', 'blue');
+    const [, ofSubnet, otherMessage = ''] = ineffectiveOf(bench, 'subnets', 'net');
     assert.equal(ofSubnet, reason);
     const sentence = (text: string): string => text.slice(text.indexOf('match "') + 7).replace(/ All else.*/, '');
     assert.equal(sentence(otherMessage), sentence(message));
@@ -253,7 +253,7 @@ test('a match with an address set of the other family names the set that was mea
   pool('six', ['fd01::60', '10.1.0.60']);
   bench.converge();
   assert.match(
-    withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '',
+    ineffectiveOf(bench, 'vpcs', 'blue')[2] ?? '',
     /\$six, which has IPv4 addresses; no packet matches that: name address set \$six_v6\. /,
   );
   assert.deepEqual(reported('ip6.src == $six_v6'), []);
@@ -268,7 +268,7 @@ test('a next hop in the network of an invalid Subnet is reported with the Subnet
     [bench.condition('subnets', 'late', 'Accepted')?.status, bench.row('Logical_Router_Port', 'blue-late')],
     ['False', undefined],
   );
-  const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
+  const [, reason, message = ''] = ineffectiveOf(bench, 'vpcs', 'blue');
   assert.equal(reason, 'NextHopUnreachable');
   assert.match(
     message,
@@ -276,10 +276,10 @@ test('a next hop in the network of an invalid Subnet is reported with the Subnet
   );
   bench.edit('subnets', 'late', { gateway: '10.9.0.1' });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), []);
   bench.edit('subnets', 'late', { gateway: '10.8.0.1' });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), [], 'what runs is there, whatever its spec is edited to');
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), [], 'what runs is there, whatever its spec is edited to');
 });
 
 test('of several invalid Subnets with the next hop the report names the first by name, whichever was created first', () => {
@@ -294,7 +294,7 @@ test('of several invalid Subnets with the next hop the report names the first by
     }
     bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
     bench.converge();
-    assert.match(withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '', /but that of Subnet one, which is not accepted/);
+    assert.match(ineffectiveOf(bench, 'vpcs', 'blue')[2] ?? '', /but that of Subnet one, which is not accepted/);
   }
 });
 
@@ -305,11 +305,11 @@ test('a next hop in no network of the Vpc is reported until a Subnet, a peering 
   });
   bench.edit('vpcs', 'blue', hops('10.1.0.9', 'fd01::9', 'fe80::1'));
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), []);
 
   bench.edit('vpcs', 'blue', hops('10.9.0.7', '10.1.0.9', '10.8.0.1'));
   bench.converge();
-  const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
+  const [, reason, message = ''] = ineffectiveOf(bench, 'vpcs', 'blue');
   assert.equal(reason, 'NextHopUnreachable');
   assert.match(
     message,
@@ -319,14 +319,14 @@ test('a next hop in no network of the Vpc is reported until a Subnet, a peering 
 
   bench.put('subnets', { metadata: { name: 'more' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
   bench.converge();
-  assert.doesNotMatch(withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.7/);
+  assert.doesNotMatch(ineffectiveOf(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.7/);
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '10.8.0.2/30' }] });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), []);
 
   bench.delete('subnets', 'more');
   bench.converge();
-  assert.match(withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.7/, 'and again once the Subnet is gone');
+  assert.match(ineffectiveOf(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.7/, 'and again once the Subnet is gone');
 });
 
 test('a policy route to a next hop in no network is reported by its item', () => {
@@ -334,7 +334,7 @@ test('a policy route to a next hop in no network is reported by its item', () =>
   bench.edit('vpcs', 'blue', { policyRoutes: [{ action: 'reroute', match: 'ip4', priority: 7, nextHopIP: '10.1.0.9, 10.9.0.1' }] });
   bench.converge();
   assert.match(
-    withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '',
+    ineffectiveOf(bench, 'vpcs', 'blue')[2] ?? '',
     /^Vpc blue: spec\.policyRoutes\[0\]\.nextHopIP "10\.9\.0\.1" lies in no network/,
   );
 });
@@ -345,10 +345,10 @@ test('impossible names of namespaces are reported, and the others are bound', ()
   bench.edit('vpcs', 'blue', { namespaces: ['', 'Ä', 'shop'] });
   bench.edit('subnets', 'net', { namespaces: ['shop', 'a_b'] });
   bench.converge();
-  const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
+  const [, reason, message = ''] = ineffectiveOf(bench, 'vpcs', 'blue');
   assert.equal(reason, 'NamespaceImpossible');
   assert.match(message, /spec\.namespaces\[0\] "" is empty; .*spec\.namespaces\[1\] "Ä" is a name that no namespace can have/);
-  assert.match(withoutEffectOf(bench, 'subnets', 'net')[2] ?? '', /spec\.namespaces\[1\] "a_b" is a name/);
+  assert.match(ineffectiveOf(bench, 'subnets', 'net')[2] ?? '', /spec\.namespaces\[1\] "a_b" is a name/);
   assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'net');
 });
 
@@ -365,7 +365,7 @@ test('selectors that no labels can match, and a provider that no network has, ar
     provider: 'Nad.shop.ovn',
   });
   bench.converge();
-  const [, reason, message = ''] = withoutEffectOf(bench, 'subnets', 'net');
+  const [, reason, message = ''] = ineffectiveOf(bench, 'subnets', 'net');
   assert.equal(reason, 'SelectorImpossible');
   assert.match(message, /spec\.namespaceSelectors\[1\] "\{.*\}" asks for label "bad key", a key that no label has/);
   assert.match(message, /spec\.gatewayNodeSelectors\[0\] .* asks for label "zone" with "a b", which no label can have for a value/);
@@ -376,18 +376,18 @@ test('selectors that no labels can match, and a provider that no network has, ar
   assert.doesNotMatch(message, /namespaceSelectors\[0\]/);
   bench.edit('subnets', 'net', { namespaceSelectors: [], gatewayNodeSelectors: [], provider: 'ovn' });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), []);
 });
 
 test('an invalid Subnet has no condition WithoutEffect', () => {
   const bench = setUp();
   bench.edit('subnets', 'net', { namespaces: ['a_b'] });
   bench.converge();
-  assert.equal(withoutEffectOf(bench, 'subnets', 'net').length, 3);
+  assert.equal(ineffectiveOf(bench, 'subnets', 'net').length, 3);
   bench.edit('subnets', 'net', { gateway: '10.9.9.9,fd01::1' });
   bench.converge();
   assert.equal(bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), []);
 });
 
 test('namespaces that do not exist are reported until they do, on Vpc, Subnet, IPPool and Vip', () => {
@@ -404,14 +404,14 @@ test('namespaces that do not exist are reported until they do, on Vpc, Subnet, I
     ['vips', 'moving', 'Vip moving: spec.namespace', 'vips.kubeovn.io moving'],
   ] as const;
   for (const [resource, name, field, edit] of objects)
-    assert.deepEqual(withoutEffectOf(bench, resource, name), [
+    assert.deepEqual(ineffectiveOf(bench, resource, name), [
       'True',
       'NamespaceMissing',
       `${field} "shop" does not exist; it takes effect as soon as a namespace of that name exists. All else is in effect; kubectl edit ${edit}`,
     ]);
   bench.put('namespaces', { metadata: { name: 'shop' } });
   bench.converge();
-  for (const [resource, name] of objects) assert.deepEqual(withoutEffectOf(bench, resource, name), []);
+  for (const [resource, name] of objects) assert.deepEqual(ineffectiveOf(bench, resource, name), []);
 });
 
 test('a Subnet that excludes all addresses of a family reports that; a pod that requests one by name gets it; the report is removed with one exclusion less', () => {
@@ -419,7 +419,7 @@ test('a Subnet that excludes all addresses of a family reports that; a pod that 
   const { bench } = scene;
   scene.subnet('closed', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.0..10.7.0.255'], namespaces: ['shop'] });
   bench.converge();
-  const [status, reason, message = ''] = withoutEffectOf(bench, 'subnets', 'closed');
+  const [status, reason, message = ''] = ineffectiveOf(bench, 'subnets', 'closed');
   assert.deepEqual([status, reason], ['True', 'SubnetNeverGiven']);
   assert.match(
     message,
@@ -431,7 +431,7 @@ test('a Subnet that excludes all addresses of a family reports that; a pod that 
   assert.equal(scene.addressOf('shop/fixed'), '10.7.0.9,fd07::9');
   bench.edit('subnets', 'closed', { excludeIps: ['10.7.0.0..10.7.0.200'] });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'subnets', 'closed'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'closed'), []);
 });
 
 test('fields of a Subnet without effect are reported with the field that they need', () => {
@@ -439,7 +439,7 @@ test('fields of a Subnet without effect are reported with the field that they ne
   const ineffectiveMessage = (spec: object): readonly string[] => {
     bench.put('subnets', { metadata: { name: 'idle' }, spec });
     bench.converge();
-    const [, , message = ''] = withoutEffectOf(bench, 'subnets', 'idle');
+    const [, , message = ''] = ineffectiveOf(bench, 'subnets', 'idle');
     bench.delete('subnets', 'idle');
     bench.converge();
     return [...message.matchAll(/spec\.(\w+) "[^"]*(?:"[^"]*)*?" has no effect alone; it takes effect together with ([^.;]*)/g)].map(
@@ -482,7 +482,7 @@ test('a Vip whose selector matches no pod, or that has no namespace, and a MAC t
   const vip = (spec: object): readonly string[] => {
     bench.put('vips', { metadata: { name: 'moving' }, spec: { subnet: 'net', ...spec } });
     bench.converge();
-    const condition = withoutEffectOf(bench, 'vips', 'moving');
+    const condition = ineffectiveOf(bench, 'vips', 'moving');
     bench.delete('vips', 'moving');
     bench.converge();
     return [condition[1] ?? '', condition[2] ?? ''];
@@ -502,7 +502,7 @@ test('a foreign route with the prefix and router of one in the spec is reported 
   const bench = setUp();
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.1.0.9', policy: 'policyDst' }] });
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), []);
   const router = bench.world.rows.state(rowId('Logical_Router', 'blue'))?.uuid ?? '';
   const parent = { table: 'Logical_Router', uuid: router, column: 'static_routes' } as const;
   const route = { ip_prefix: '0.0.0.0/0', route_table: '', policy: 'dst-ip' };
@@ -514,12 +514,12 @@ test('a foreign route with the prefix and router of one in the spec is reported 
   const whole =
     'Vpc blue: spec.staticRoutes[0] "0.0.0.0/0" goes by way of 10.1.0.9, and by way of 10.1.0.10 as well: another program has such a route in router blue; ' +
     'OVN takes both as one route and sends a part of the traffic by each; ovn-nbctl lr-route-list blue shows them. All else is in effect; kubectl edit vpc blue';
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), ['True', 'RouteShared', whole]);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), ['True', 'RouteShared', whole]);
   assert.equal(bench.events.filter(({ message }) => message === whole).length, 1);
   assert.ok(bench.row('Logical_Router_Static_Route', 'blue||dst-ip|0.0.0.0/0|10.1.0.10'), 'it is not ours to remove');
   bench.removeForeignRow('Logical_Router_Static_Route', `${UUID}3`);
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), []);
 });
 
 test('a foreign route beside the source route of a Subnet is reported on the Subnet, beside the default route on the default Vpc', () => {
@@ -542,14 +542,14 @@ test('a foreign route beside the source route of a Subnet is reported on the Sub
   beside('blue', 3, { ip_prefix: '10.1.0.0/24', policy: 'src-ip', nexthop: '10.1.0.10' });
   beside('ovn-cluster', 4, { ip_prefix: '0.0.0.0/0', policy: 'dst-ip', nexthop: '100.64.0.99' });
   bench.converge();
-  const [status, reason, message] = withoutEffectOf(bench, 'subnets', 'net');
+  const [status, reason, message] = ineffectiveOf(bench, 'subnets', 'net');
   assert.deepEqual([status, reason], ['True', 'RouteShared']);
   assert.match(
     message ?? '',
     /^Subnet net: spec\.cidrBlock "10\.1\.0\.0\/24" goes by way of 10\.1\.0\.1, and by way of 10\.1\.0\.10 as well/,
   );
   assert.match(
-    withoutEffectOf(bench, 'vpcs', 'ovn-cluster')[2] ?? '',
+    ineffectiveOf(bench, 'vpcs', 'ovn-cluster')[2] ?? '',
     /"0\.0\.0\.0\/0" goes by way of 100\.64\.0\.1, and by way of 100\.64\.0\.99 as well/,
   );
 });
@@ -562,7 +562,7 @@ test('a join Subnet that claims namespaces reports that it serves no pods, and n
   assert.match(scene.addressOf('shop/web') ?? '', /^10\.16\./);
   scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
   scene.bench.converge();
-  const [status, reason, message] = withoutEffectOf(scene.bench, 'subnets', 'join');
+  const [status, reason, message] = ineffectiveOf(scene.bench, 'subnets', 'join');
   assert.deepEqual([status, reason], ['True', 'JoinHasNoPods']);
   assert.match(message ?? '', /^Subnet join: spec\.namespaces "shop" claims namespaces, and this Subnet is for nodes and has no pods; /);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason ?? 'Bound', 'Bound', 'it is where it may be');
@@ -570,12 +570,12 @@ test('a join Subnet that claims namespaces reports that it serves no pods, and n
   scene.bench.edit('subnets', 'join', { namespaces: [], namespaceSelectors: [{ matchLabels: { team: 'shop' } }] });
   scene.bench.converge();
   assert.match(
-    withoutEffectOf(scene.bench, 'subnets', 'join')[2] ?? '',
+    ineffectiveOf(scene.bench, 'subnets', 'join')[2] ?? '',
     /spec\.namespaceSelectors "\[\{"matchLabels":\{"team":"shop"\}\}\]"/,
   );
   scene.bench.edit('subnets', 'join', { namespaceSelectors: [] });
   scene.bench.converge();
-  assert.deepEqual(withoutEffectOf(scene.bench, 'subnets', 'join'), []);
+  assert.deepEqual(ineffectiveOf(scene.bench, 'subnets', 'join'), []);
 });
 
 test('a network that the spec dropped, and that stays for its pods, is not reported as excluded', () => {
@@ -607,10 +607,10 @@ test('the network of a peering overlaps a Subnet or another peering: the Vpc rep
   const third = `Vpc blue: spec.vpcPeerings[2].localConnectIP "169.254.0.2/30" overlaps 169.254.0.0/30 of spec.vpcPeerings[1], the link to Vpc green; ${rule}`;
   const first = `Vpc blue: spec.vpcPeerings[0].localConnectIP "10.1.0.1/25" overlaps 10.1.0.0/24 of Subnet net; ${rule}`;
   const rest = 'All else is in effect; kubectl edit vpc blue';
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${first}. ${third}. ${rest}`]);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${first}. ${third}. ${rest}`]);
   bench.edit('vpcs', 'blue', peerings('169.254.9.1/30'));
   bench.converge();
-  assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${third}. ${rest}`]);
+  assert.deepEqual(ineffectiveOf(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${third}. ${rest}`]);
   bench.edit('vpcs', 'blue', { vpcPeerings: [link('red', '169.254.9.1/30')] });
   bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);

@@ -9,7 +9,7 @@ import type { Rule } from './compiler.ts';
 import { findingsText } from './findings-text.ts';
 import type { ReportOutput, Output } from './output.ts';
 
-const NOT_IMPLEMENTED = 'NotCarriedOut';
+const UNIMPLEMENTED = 'NotCarriedOut';
 
 /** Fields that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
 export const unimplementedAddressFields: readonly Rule[] = [
@@ -17,7 +17,7 @@ export const unimplementedAddressFields: readonly Rule[] = [
     name: 'ip-unsupported',
     // Very many IP objects have none of the fields. The domain has only those that do, and those with the condition.
     over: (world) =>
-      keysOf(world.ips, (ip) => unimplementedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_IMPLEMENTED) !== undefined),
+      keysOf(world.ips, (ip) => unimplementedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, UNIMPLEMENTED) !== undefined),
     run: (world, name) => {
       const ip = world.ips.get(name);
       if (ip === undefined) return [];
@@ -59,12 +59,12 @@ export function unimplementedFieldOutputs(
 ): readonly Output[] {
   const patch = { kind: 'patch', resource, key, uid } as const;
   const reports = fields.map((field) => unimplementedFieldReport(resource, key, uid, field));
-  if (reports.length === 0) return [{ ...patch, withoutConditions: [NOT_IMPLEMENTED] }];
+  if (reports.length === 0) return [{ ...patch, withoutConditions: [UNIMPLEMENTED] }];
   const rest = isAccepted()
     ? `All else of the ${traitsOf(resource).kind} is in effect`
     : 'All else waits: condition Accepted says for what';
   const message = `${findingsText(reports)}. ${rest}`;
-  return [...reports, { ...patch, conditions: [{ type: NOT_IMPLEMENTED, status: 'True', reason: 'UnsupportedField', message }] }];
+  return [...reports, { ...patch, conditions: [{ type: UNIMPLEMENTED, status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
 function unimplementedFieldReport(resource: ResourceName, key: string, uid: string, field: string): ReportOutput {

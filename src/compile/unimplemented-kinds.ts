@@ -2,7 +2,7 @@
  * Objects of kinds that Kiln does not implement get a condition, or an Event if their kind has no conditions; so do pods with annotations
  * that Kiln does not implement. A NetworkPolicy that is silently not enforced would be unsafe.
  */
-import { annotationKey, POD_NOT_IMPLEMENTED } from '../api/well-known.ts';
+import { annotationKey, POD_UNIMPLEMENTED } from '../api/well-known.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
 import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
@@ -46,12 +46,12 @@ function validated(broken: readonly string[]): ConditionOutput {
 }
 
 /** Suffixes of annotations for single interfaces that Kiln does not implement, with the consequence. */
-const UNSERVED_SUFFIXES: readonly (readonly [string, string])[] = [
+const UNIMPLEMENTED_SUFFIXES: readonly (readonly [string, string])[] = [
   ['.kubernetes.io/security_groups', 'no rule of a SecurityGroup is enforced'],
 ];
 
 /** Annotations for the whole pod, likewise. */
-const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
+const UNIMPLEMENTED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [annotationKey.northGateway, 'no traffic is sent through that gateway, nor through its node where its Subnet has distributed gateways'],
   [annotationKey.podEip, 'no NAT rule is created for the pod'],
   [annotationKey.podSnat, 'no NAT rule is created for the pod'],
@@ -64,18 +64,18 @@ export const podAnnotationUnimplemented: Rule = {
     keysOf(
       world.pods,
       (pod) =>
-        pod.spec.hostNetwork !== true && (unimplementedIn(pod).length > 0 || conditionOf('pods', pod, POD_NOT_IMPLEMENTED) !== undefined),
+        pod.spec.hostNetwork !== true && (unimplementedIn(pod).length > 0 || conditionOf('pods', pod, POD_UNIMPLEMENTED) !== undefined),
     ),
   run: (world, key) => {
     const pod = world.pods.get(key);
     if (pod === undefined) return [];
     const patch = { kind: 'patch', resource: 'pods', key, uid: pod.metadata.uid } as const;
     const unimplemented = unimplementedIn(pod);
-    if (unimplemented.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_IMPLEMENTED] }];
+    if (unimplemented.length === 0) return [{ ...patch, withoutConditions: [POD_UNIMPLEMENTED] }];
     const message = unimplemented
       .map(([annotation, consequence]) => `Pod ${key}: annotation ${annotation} is not implemented by this version of Kiln: ${consequence}`)
       .join('. ');
-    return [{ ...patch, conditions: [{ type: POD_NOT_IMPLEMENTED, status: 'True', reason: REASON, message, event: 'Warning' }] }];
+    return [{ ...patch, conditions: [{ type: POD_UNIMPLEMENTED, status: 'True', reason: REASON, message, event: 'Warning' }] }];
   },
 };
 
@@ -84,7 +84,8 @@ function unimplementedIn({ metadata }: Pod): readonly (readonly [string, string]
   if (annotations === undefined) return [];
   return Object.keys(annotations).flatMap((key) => {
     if ((annotations[key] ?? '').trim() === '') return [];
-    const found = UNSERVED_ANNOTATIONS.find(([known]) => key === known) ?? UNSERVED_SUFFIXES.find(([suffix]) => key.endsWith(suffix));
+    const found =
+      UNIMPLEMENTED_ANNOTATIONS.find(([known]) => key === known) ?? UNIMPLEMENTED_SUFFIXES.find(([suffix]) => key.endsWith(suffix));
     return found === undefined ? [] : [[key, found[1]] as const];
   });
 }

@@ -2,7 +2,7 @@
  * The parts of an object that have no effect: not implemented, or ineffective at present. Read from its conditions; computed for kinds
  * without conditions.
  */
-import { POD_NOT_IMPLEMENTED, POD_INEFFECTIVE } from '../api/well-known.ts';
+import { POD_UNIMPLEMENTED, POD_INEFFECTIVE } from '../api/well-known.ts';
 import { ineffectiveWithoutCondition } from '../compile/ineffective-rules.ts';
 import { findingsText } from '../compile/findings-text.ts';
 import { INEFFECTIVE } from '../compile/ineffective-condition.ts';
@@ -24,7 +24,7 @@ const TYPES: readonly (readonly [type: string, what: IneffectiveCondition['what'
   [INEFFECTIVE, 'without effect'],
   [POD_INEFFECTIVE, 'without effect'],
   ['NotCarriedOut', 'not implemented'],
-  [POD_NOT_IMPLEMENTED, 'not implemented'],
+  [POD_UNIMPLEMENTED, 'not implemented'],
 ];
 
 /** At most one of each type. */

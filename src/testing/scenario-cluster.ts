@@ -389,26 +389,26 @@ export class ScenarioCluster implements AsyncDisposable {
   /** @throws with every violation @param before foreign rows that must be unchanged; default: those of an empty OVN */
   async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
-    await this.#judge(look, before);
+    await this.#check(look, before);
   }
 
   /** How every scenario ends: converged, then a fresh controller plans nothing and the invariants hold. */
   async endsWell(before: ForeignSnapshot): Promise<void> {
-    if (await this.#judgedAtOnce(before)) return;
+    if (await this.#agreesAtOnce(before)) return;
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     assertNothingLeft(look);
-    await this.#judge(look, before);
+    await this.#check(look, before);
   }
 
   /** @returns false if the look had to wait until the plan was empty: then it is no longer the view of a fresh controller */
-  async #judgedAtOnce(before: ForeignSnapshot): Promise<boolean> {
+  async #agreesAtOnce(before: ForeignSnapshot): Promise<boolean> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     const atOnce = await untilNothingIsLeft(look);
-    if (atOnce) await this.#judge(look, before);
+    if (atOnce) await this.#check(look, before);
     return atOnce;
   }
 
-  async #judge(look: FreshController, before: ForeignSnapshot): Promise<void> {
+  async #check(look: FreshController, before: ForeignSnapshot): Promise<void> {
     const after = await this.foreignRows();
     const violations = checkInvariants({
       world: look.world,

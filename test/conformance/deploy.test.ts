@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/kinds/crds.ts';
 import { NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/manifests/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { failureCasesPage, resultsIn } from '../../scripts/failure-cases/page.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import { SCENARIOS } from '../scenarios/all.ts';
 import { casesOf, FAILURE_CASES } from '../scenarios/failure-cases.ts';

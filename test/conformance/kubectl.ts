@@ -57,7 +57,7 @@ export class Kubectl {
    * Runs a `kubectl wait` that must time out, first with one second. A stalled server may not have sent the object by then: in that case it
    * is run again with a longer timeout. What kubectl logs of its watch, which its own timeout ends, is no such sign.
    */
-  async waitInVain(args: readonly string[]): Promise<KubectlResult> {
+  async waitUntilTimeout(args: readonly string[]): Promise<KubectlResult> {
     for (let seconds = 1; ; seconds *= 4) {
       const result = await this.run(args.map((arg) => arg.replace(/^--timeout=1s$/, `--timeout=${seconds}s`)));
       const printed = result.stderr.replaceAll(/^[IWE]\d{4} .*\n/gm, '');

@@ -44,7 +44,7 @@ function plain(text: string): string {
 
 async function take(kubectl: Kubectl, step: Step): Promise<KubectlResult> {
   if (step.edit !== undefined) return kubectl.edit(step.args, step.edit);
-  if (step.args.includes('--timeout=1s')) return kubectl.waitInVain(step.args);
+  if (step.args.includes('--timeout=1s')) return kubectl.waitUntilTimeout(step.args);
   const result = await kubectl.run(step.args, step.input);
   if (step.eventually !== true || result.code === 0) return result;
   await until(`kubectl ${step.args.join(' ')} succeeds`, async () => (await kubectl.run(step.args, step.input)).code === 0);

@@ -4,7 +4,7 @@ import type { ControllerProcess } from '../../src/testing/controller-process.ts'
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/manifests/webhook-configuration.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { subnetYaml } from './pods.ts';
 
 export interface Admission {

@@ -1,7 +1,7 @@
 /** The controller with only what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml allows. */
 import assert from 'node:assert/strict';
 import { freePorts } from '../../lab/programs/free-port.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { KubeClient } from '../../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { isKubeError } from '../../src/kube/errors.ts';

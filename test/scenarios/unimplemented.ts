@@ -7,11 +7,11 @@ import { NAT_RULES } from '../../src/world/nat-rules.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { traces } from './northbound.ts';
 import { condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
-import { UNIMPLEMENTED_SPECS } from './unserved-specs.ts';
+import { UNIMPLEMENTED_SPECS } from './unimplemented-specs.ts';
 
 async function warned(
   cluster: ScenarioCluster,

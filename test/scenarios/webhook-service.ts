@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '../../src/certificates/authority.ts';
-import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { freePorts } from '../../lab/programs/free-port.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';

@@ -1,7 +1,7 @@
 /** `kiln explain`: one object with its dependencies, dependents and Northbound rows; why it waits, since when, and the next command. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
 import type { Explanation } from '../../explain/explanation.ts';

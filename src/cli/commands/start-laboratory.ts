@@ -11,7 +11,7 @@ import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import { openPrivate } from '../../runtime/private-file.ts';
-import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { makeController, northboundSession } from '../connection/connect.ts';
 import { demoObjects, demoPods } from '../laboratory/demo.ts';
 import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';

@@ -12,7 +12,7 @@ import { KubeTransport } from '../../kube/transport/transport.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log } from '../../runtime/log.ts';
-import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { makeController, northboundSession } from '../connection/connect.ts';
 import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import { printErrorText } from '../output/terminal.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import type { Observation } from '../../controller/reading/observation.ts';
 import { readOlderDefinitions } from '../../controller/reading/older-definitions.ts';
 import { ageText } from '../../explain/age.ts';

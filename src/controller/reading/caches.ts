@@ -54,8 +54,8 @@ import {
   trimReported,
 } from './trim.ts';
 import { fileApiServer, fileServiceVips, isApiServer, serviceAddresses } from './api-server-service.ts';
-import type { ObservedOnly, UnimplementedKind } from './unserved-kinds.ts';
-import { brokenRules, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
+import type { ObservedOnly, UnimplementedKind } from './unimplemented-kinds.ts';
+import { brokenRules, UNIMPLEMENTED_KINDS } from './unimplemented-kinds.ts';
 
 export interface CachesOptions {
   readonly client: KubeClient;

@@ -207,7 +207,7 @@ export function kubectlCases(holder: Holder): void {
     });
     assert.equal((await waiting).trim(), `widget.lab.example.com/${name} condition met`);
     assert.match(await kubectl.ok(['wait', '--for=jsonpath={.spec.mode}=routed', `widget/${name}`, '--timeout=120s']), /condition met/);
-    const never = await kubectl.waitInVain(['wait', '--for=condition=Never', `widget/${name}`, '--timeout=1s']);
+    const never = await kubectl.waitUntilTimeout(['wait', '--for=condition=Never', `widget/${name}`, '--timeout=1s']);
     assert.notEqual(never.code, 0, never.stdout);
     assert.match(never.stderr, /timed out waiting for the condition/);
     await kubectl.ok(['patch', 'widget', name, '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/hold"]}}']);

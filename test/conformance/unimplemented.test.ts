@@ -8,7 +8,7 @@ import { conditionsOf } from '../../src/world/conditions.ts';
 import { isNatRule } from '../../src/world/nat-rules.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
-import { UNIMPLEMENTED_SPECS } from '../scenarios/unserved-specs.ts';
+import { UNIMPLEMENTED_SPECS } from '../scenarios/unimplemented-specs.ts';
 
 const KINDS = Object.keys(UNIMPLEMENTED_SPECS) as readonly ResourceName[];
 const NAME = 'untold';

@@ -62,7 +62,7 @@ const NO_ANSWER = /TLS handshake timeout|etcdserver: (?:request timed out|leader
 const REMOVAL_SECONDS = 240;
 
 /** In every message of deploy/admission-policy.yaml. */
-const FENCED = 'the controller of Kiln may only';
+const ACCOUNT_LIMIT = 'the controller of Kiln may only';
 
 export class ScenarioCluster implements AsyncDisposable {
   readonly api: ClusterApi;
@@ -416,8 +416,8 @@ export class ScenarioCluster implements AsyncDisposable {
       foreign: { before, after },
       log: await this.northboundLog(),
     });
-    const fenced = (await Promise.all(this.#controllers.map((one) => one.linesWith(FENCED)))).flat();
-    if (fenced.length > 0) throw new Error(`the policies of deploy denied writes of the controller:\n${fenced.slice(0, 5).join('\n')}`);
+    const denied = (await Promise.all(this.#controllers.map((one) => one.linesWith(ACCOUNT_LIMIT)))).flat();
+    if (denied.length > 0) throw new Error(`the policies of deploy denied writes of the controller:\n${denied.slice(0, 5).join('\n')}`);
     if (violations.length > 0)
       throw new Error(
         `${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`,

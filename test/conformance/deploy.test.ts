@@ -37,8 +37,8 @@ function documents(path: string): readonly Documented[] {
   return parseAllDocuments(read(path)).map((document) => document.toJS() as Documented);
 }
 
-test('every right to write that a Role grants the controller is fenced by a policy of its own', () => {
-  const fenced = documents('deploy/admission-policy.yaml').flatMap(({ metadata, spec }) =>
+test('every right to write that a Role grants the controller is limited by a policy of its own', () => {
+  const limited = documents('deploy/admission-policy.yaml').flatMap(({ metadata, spec }) =>
     metadata.name === 'kiln-controller-rest'
       ? []
       : (spec?.matchConstraints?.resourceRules ?? []).flatMap(({ apiGroups, resources }) =>
@@ -54,7 +54,7 @@ test('every right to write that a Role grants the controller is fenced by a poli
     );
   assert.ok(granted.length > 20);
   assert.deepEqual(
-    granted.filter((one) => !fenced.includes(one)),
+    granted.filter((one) => !limited.includes(one)),
     [],
   );
 });

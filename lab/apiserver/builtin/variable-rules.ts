@@ -96,8 +96,8 @@ function fieldErrors(path: string, field: string): FieldError[] {
   return ONLY_SELECTED.includes(path) ? [notSupported(at, path, FIELDS)] : unconverted('field label not supported');
 }
 
-function keyProblems(judged: string, key: string, field: string): FieldError[] {
-  return labelKeyProblems(judged).map((problem) => invalidValue(field, key, problem));
+function keyProblems(text: string, key: string, field: string): FieldError[] {
+  return labelKeyProblems(text).map((problem) => invalidValue(field, key, problem));
 }
 
 function resourceErrors({ resource }: JsonObject, field: string): FieldError[] {

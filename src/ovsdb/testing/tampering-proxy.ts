@@ -75,11 +75,11 @@ export class TamperingProxy {
     this.#relay(upstream, client, this.fromServer, (message) => this.onServerMessage(message), end);
   }
 
-  #relay(from: Socket, to: Socket, seen: RpcMessage[], judge: (message: RpcMessage) => Verdict, end: () => void): void {
+  #relay(from: Socket, to: Socket, seen: RpcMessage[], verdictOn: (message: RpcMessage) => Verdict, end: () => void): void {
     const stream = new MessageStream(Infinity, (parsed) => {
       const message = parsed as RpcMessage;
       seen.push(message);
-      const verdict = judge(message);
+      const verdict = verdictOn(message);
       if (verdict === 'pass') to.write(JSON.stringify(message));
       else if (verdict === 'disconnect') end();
       else if (verdict !== 'swallow') from.write(JSON.stringify(verdict.answer));

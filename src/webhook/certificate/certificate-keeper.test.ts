@@ -318,13 +318,13 @@ test('the empty Secret of the manifest is filled in, and not replaced by one of 
 
 test('if the Secret is absent and may not be created, the log names the manifest that has it', async () => {
   const reported: string[] = [];
-  const fenced = new LabApiServer();
-  fenced.faults.add({
+  const limited = new LabApiServer();
+  limited.faults.add({
     match: { resources: ['secrets'], verbs: ['create'] },
     fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'secrets is forbidden' },
   });
   await withoutSecret(
-    fenced,
+    limited,
     (_message, _error, next) => reported.push(String(next)),
     async () => {
       await until('the log has it', () => reported.length > 0);

@@ -95,7 +95,7 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
 }
 
 /**
- * The obstacle if an IPPool for other namespaces has a requested address, or tenancy forbids a property of the port: then nothing is
+ * The obstacle if an IPPool for other namespaces has a requested address, or tenancy excludes a property of the port: then nothing is
  * allocated.
  */
 function excludedRequest(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {

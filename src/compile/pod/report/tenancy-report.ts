@@ -1,5 +1,5 @@
 /**
- * Running pods with what the setting `tenancy` forbids to new ones: they were bound before the setting, or before a Subnet or Vpc listed
+ * Running pods with what the setting `tenancy` excludes for new ones: they were bound before the setting, or before a Subnet or Vpc listed
  * other namespaces. They keep their network and report it.
  */
 import type { Reason } from '../../../api/reasons.ts';

@@ -162,7 +162,7 @@ test('a port loses an address that it may send from when another object gets it'
   assert.ok(security(scene, 'web.shop').includes('10.20.0.50'));
 });
 
-test("forbidden edits of a running pod's annotations change nothing of its port and are reported", () => {
+test("excluded edits of a running pod's annotations change nothing of its port and are reported", () => {
   for (const [suffix, value] of REFUSED) {
     const scene = net();
     scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99' } });

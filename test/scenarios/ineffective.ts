@@ -120,7 +120,7 @@ export const ineffective: readonly Scenario[] = [
       await cluster.apply(withMatches('ip4.src == $h94.pool_v6', 'ip4.src == $bare'));
       const acl = await condition(cluster, 'subnet', 'h94-net', 'WithoutEffect', 'True');
       assert.equal(acl.reason, 'AddressSetOtherFamily');
-      assert.match(acl.message, /spec\.acls\[0\]\.match .*\$h94\.pool_ip6, which has IPv6 addresses; .*: name address set \$h94\.pool\. /);
+      assert.match(acl.message, /spec\.acls\[0\]\.match .*\$h94\.pool_v6, which has IPv6 addresses; .*: name address set \$h94\.pool\. /);
       const policy = await condition(cluster, 'vpc', 'h94', 'WithoutEffect', 'True');
       assert.equal(policy.reason, 'AddressSetMissing');
       assert.match(policy.message, /IPPool bare has an address set only with spec\.enableAddressSet \(kubectl edit ippool bare\)/);

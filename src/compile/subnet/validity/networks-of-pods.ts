@@ -3,8 +3,8 @@
  * database was lost, or the Subnet was removed by force and made again. Their routes and masks stay as they are, so that a change that was
  * refused must not take effect because of the loss.
  */
-import type { ReadPodAnnotation } from '../../../api/annotations.ts';
 import type { Labels } from '../../../api/kubernetes/meta.ts';
+import type { PodAnnotationSuffix } from '../../../api/well-known.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../../../api/well-known.ts';
 import type { Address, Family } from '../../../net/address.ts';
 import { formatAddress, parseAddress } from '../../../net/address.ts';
@@ -79,7 +79,9 @@ const NONE: NamedNetworks = { created: '', networks: [] };
 const podNetworks: Query<NamedNetworks> = defineQuery('pod-networks', (world, key) => {
   const view = world.ask(podView, key);
   if (view?.alive !== true) return NONE;
-  return { created: view.created, networks: allocatedProviders(view).flatMap((provider) => networksIn(view.annotations, provider)) };
+  // The view leaves out `cidr`, which is no request.
+  const { annotations = {} } = world.pods.get(key)?.metadata ?? {};
+  return { created: view.created, networks: allocatedProviders(view).flatMap((provider) => networksIn(annotations, provider)) };
 });
 
 const nodeNetworks: Query<NamedNetworks> = defineQuery('node-networks', (world, name) => {
@@ -89,7 +91,7 @@ const nodeNetworks: Query<NamedNetworks> = defineQuery('node-networks', (world, 
 
 /** For each family in which it has an address. */
 function networksIn(annotations: Labels, provider: string): NamedNetworks['networks'] {
-  const listOf = (suffix: ReadPodAnnotation): readonly string[] => splitList(annotations[podAnnotation(provider, suffix)] ?? '');
+  const listOf = (suffix: PodAnnotationSuffix): readonly string[] => splitList(annotations[podAnnotation(provider, suffix)] ?? '');
   const [subnet = ''] = listOf('logical_switch');
   const addresses = listOf('ip_address').flatMap((text) => parseAddress(text) ?? []);
   const cidrs = listOf('cidr').flatMap((text) => parseCidr(text) ?? []);

@@ -211,11 +211,16 @@ function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
   return found;
 }
 
-/** Whether it should have a router port, and no row shows its networks: neither its own, nor one that Kube-OVN or a user has there. */
+/**
+ * Whether it should have a router port, and no row shows its networks: neither its own, nor one that Kube-OVN or a user has there. A foreign
+ * router gets no port.
+ */
 function isPortMissing(world: World, subnet: SubnetIntent, carried: Dual<Interface>): boolean {
   if (carried.v4 !== undefined || carried.v6 !== undefined || !hasRouterAsGateway(subnet)) return false;
-  const state = world.rows.state(rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name)));
-  return state === undefined || state.ownership.kind === 'ours';
+  const vpc = world.vpcOf(subnet);
+  const port = world.rows.state(rowId('Logical_Router_Port', routerToSwitchPort(vpc, subnet.metadata.name)));
+  if (port !== undefined && port.ownership.kind !== 'ours') return false;
+  return world.rows.state(rowId('Logical_Router', vpc))?.ownership.kind !== 'foreign';
 }
 
 interface Waits {

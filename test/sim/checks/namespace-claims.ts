@@ -33,15 +33,25 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
   const hasMoved = ([name, { spec, status }]: (typeof listed)[number]): boolean =>
     status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true ||
     ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name));
-  if (listed.some(hasMoved)) return undefined;
-  const listing = listed.filter(([, { metadata, spec }]) => {
+  const selected = serving.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
+  if ([...listed, ...selected].some(hasMoved)) return undefined;
+  const isOfVpc = ([, { metadata, spec }]: (typeof listed)[number]): boolean => {
     const of = spec.vpc || DEFAULT_VPC;
     const allowed = of === DEFAULT_VPC ? [] : (world.vpcs.peek(of)?.spec.namespaces ?? []);
     const admitted = splitList(metadata.annotations?.[kilnAnnotation.admitNamespaces] ?? '');
     return allowed.length === 0 || [...allowed, ...admitted].includes(namespace);
-  });
-  const choosing = serving.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
-  const names = [...new Set([...own, ...[listing, choosing].flatMap((some) => some.map(([name]) => name).toSorted())])];
+  };
+  const names = [
+    ...new Set([
+      ...own,
+      ...[listed, selected].flatMap((some) =>
+        some
+          .filter(isOfVpc)
+          .map(([name]) => name)
+          .toSorted(),
+      ),
+    ]),
+  ];
   const awaited = splitList((annotations[kilnAnnotation.awaitSubnet] ?? '').trim());
-  return names.length > 0 || awaited.length > 0 || vpcs.length > 0 || listed.length > 0 ? names : [DEFAULT_SUBNET];
+  return names.length > 0 || awaited.length > 0 || vpcs.length > 0 || listed.length + selected.length > 0 ? names : [DEFAULT_SUBNET];
 }

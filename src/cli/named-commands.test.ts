@@ -68,6 +68,7 @@ const NBCTL: Readonly<Record<string, number>> = {
   destroy: 2,
   'lr-route-list': 0,
   'lr-route-del': 0,
+  'lb-del': 1,
   'lsp-del': 0,
 };
 

@@ -70,12 +70,11 @@ for (const release of OLDER_RELEASES) {
       assert.notDeepEqual(after.findings, []);
     });
 
-    const skip = release.includes('made of') && 'the variant differs in the keys of other rows';
+    // The variants differ in the keys of other rows.
+    const isVariant = release.includes('made of');
 
-    test(
-      'of two next hops without ecmpMode Kube-OVN has the last in OVN: the plan has the other one, and both are there afterwards',
-      { skip },
-      async () => {
+    if (!isVariant)
+      test('of two next hops without ecmpMode Kube-OVN has the last in OVN: the plan has the other one, and both are there afterwards', async () => {
         await using cluster = await clusterAsLeft(release);
         await using taken = new TakenOver(cluster);
         const route = (nextHopIP: string): object => ({ policy: 'policyDst', cidr: '192.168.50.0/24', nextHopIP });
@@ -94,13 +93,10 @@ for (const release of OLDER_RELEASES) {
         assert.match(await cluster.ovn.nbctl('lr-route-list', 'v2'), new RegExp(`192.168.50.0/24 +${before} .*ecmp`));
         assert.deepEqual([await uuidOf(before), (await uuidOf(other)) !== ''], [uuid, true]);
         assert.deepEqual(await taken.left(), []);
-      },
-    );
+      });
 
-    test(
-      'ports of pods with SecurityGroups stay in the group that denies the rest, and no message asks to remove it',
-      { skip },
-      async () => {
+    if (!isVariant)
+      test('ports of pods with SecurityGroups stay in the group that denies the rest, and no message asks to remove it', async () => {
         await using cluster = await clusterAsLeft(release);
         const { ovn } = cluster;
         const inGroup = async (): Promise<readonly string[]> =>
@@ -119,8 +115,7 @@ for (const release of OLDER_RELEASES) {
             told.filter(({ remove }) => remove !== undefined),
             [],
           );
-      },
-    );
+      });
 
     test('no status of a valid network that a watch shows during the take-over is taken back', async () => {
       await using cluster = await clusterAsLeft(release);

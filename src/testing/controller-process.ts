@@ -5,6 +5,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { NODE_FLAGS } from '../runtime/heap.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
+import { testEnvironment } from './environment.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { until } from './until.ts';
 
@@ -61,8 +62,7 @@ export class ControllerProcess {
       ...lease,
       ...flags,
     ] as const;
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    this.#daemon = new Daemon({ name: 'kiln', command: [...command], log, env });
+    this.#daemon = new Daemon({ name: 'kiln', command: [...command], log, env: testEnvironment() });
   }
 
   get pid(): number | undefined {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
+import { testEnvironment } from '../../src/testing/environment.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { withWebhook, untilDenied } from './admission.ts';
@@ -18,10 +19,12 @@ export interface Typed {
 }
 
 export async function kiln(cluster: ScenarioCluster, ...args: readonly string[]): Promise<Typed> {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const connection = [`--kubeconfig=${cluster.api.kubeconfig}`, `--ovn-nb=${cluster.ovn.nbEndpoint}`];
   try {
-    return { exit: 0, text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env, timeoutMs: 3 * PATIENCE_MS }) };
+    return {
+      exit: 0,
+      text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env: testEnvironment(), timeoutMs: 3 * PATIENCE_MS }),
+    };
   } catch (error) {
     if (error instanceof ProgramError && error.exitCode !== undefined)
       return { exit: error.exitCode, text: error.stderr === '' ? error.stdout : error.stderr };

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { testEnvironment } from '../../testing/environment.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const image = mkdtempSync(join(tmpdir(), 'kiln-image-'));
@@ -16,7 +17,7 @@ function kiln(...args: readonly string[]): { readonly status: number | null; rea
   return spawnSync(process.execPath, [join(image, 'src/cli/main.ts'), ...args], {
     cwd: image,
     encoding: 'utf8',
-    env: { ...process.env, KUBERNETES_SERVICE_HOST: '' },
+    env: { ...testEnvironment(), KUBERNETES_SERVICE_HOST: '' },
   });
 }
 

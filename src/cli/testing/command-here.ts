@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
+import { testEnvironment } from '../../testing/environment.ts';
 import { program } from '../program.ts';
 import { withoutHelpOfUnknownCommand } from '../errors/usage-error.ts';
 
@@ -50,14 +51,14 @@ function capture(stream: NodeJS.WriteStream, part: keyof Running): void {
 
 /**
  * Runs one command at a time.
- * @param env in addition to the environment of the test; the locale is UTF-8 by default
+ * @param env in addition to `testEnvironment`; the locale is UTF-8 by default
  */
 export async function runHere(args: readonly string[], env: Environment = {}): Promise<Ended> {
   if (underWay) throw new Error(`kiln ${args.join(' ')} runs beside another command in the process of the test`);
   underWay = true;
   const [environment, exitCode, listeners] = [process.env, process.exitCode, process.listeners('SIGINT')];
   const command: Running = { out: '', err: '' };
-  process.env = { ...environment, LC_ALL: 'C.UTF-8', ...env };
+  process.env = { ...testEnvironment(), LC_ALL: 'C.UTF-8', ...env };
   process.exitCode = undefined;
   try {
     await running.run(command, () => program.parseAsync(withoutHelpOfUnknownCommand(program, args), { from: 'user' }));

@@ -1,6 +1,7 @@
 /** Runs `bin/kiln` in its own process, as for a user. Each takes a second of CPU time, so most tests of commands use `runHere`. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { testEnvironment } from '../../testing/environment.ts';
 import type { Ended } from './command-here.ts';
 
 export const KILN = join(import.meta.dirname, '../../../bin/kiln');
@@ -14,7 +15,7 @@ export interface RunOptions {
 }
 
 export function runKiln(args: readonly string[], { env = {}, interruptAt, heard }: RunOptions = {}): Promise<Ended> {
-  const child = spawn(KILN, args, { env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(KILN, args, { env: { ...testEnvironment(), LC_ALL: 'C.UTF-8', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, err] = ['', ''];
   let interrupted = false;
   const interruptAtLast = (): void => {

@@ -295,7 +295,7 @@ test('the core is pure', () => {
   none(words, 'effects:');
 });
 
-test('no name says nothing', () => {
+test('no name is without meaning', () => {
   const parts = (path: string): string[] => path.split('/').map((part) => basename(part, '.ts').replace(/\.test$/, ''));
   none(
     sources.map(({ path }) => path).filter((path) => parts(path).some((part) => NAMELESS.test(part))),

@@ -331,7 +331,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', WAIT]);
   });
 
-  test('ordinals of a StatefulSet begin where it says, and move when it says something else', async () => {
+  test('ordinals of a StatefulSet begin at its spec.ordinals.start, and move when that changes', async () => {
     await apply('StatefulSet', 'from', { replicas: 2, serviceName: 'from', ordinals: { start: 5 } });
     await kubectl(['rollout', 'status', 'statefulset/from', WAIT]);
     const names = async (): Promise<readonly string[]> => (await listed('pods', 'from')).map(({ metadata }) => metadata.name);

@@ -121,7 +121,7 @@ test('the annotation of a live pod holds an address in a conflict while its IP o
   assert.deepEqual([bench.answer('c.ns#uid-c'), holds()], ['s1 10.0.0.2', 0]);
 });
 
-test('only nodes get addresses of the join Subnet, whatever else a request says', () => {
+test('only nodes get addresses of the join Subnet, whatever else a request names', () => {
   const bench = new Bench().say(
     pool('join', '100.64.0.0/16'),
     request('a.ns#uid-a', { subnets: ['join'] }),

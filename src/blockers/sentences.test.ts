@@ -17,7 +17,7 @@ test('the message names the first blockers, the number of others, and the next c
   );
 });
 
-test('for an object that the cluster needs, the message says that no action is needed', () => {
+test('for an object that the cluster needs, the message reads: no action is needed', () => {
   for (const [resource, name] of [
     ['vpcs', 'ovn-cluster'],
     ['subnets', 'join'],

@@ -122,7 +122,7 @@ test('a waiting object shows what it waits for, since when, and what to do; ten 
   assert.equal(explained(scene, 'subnets', 'red', 100).dependents.more, 0);
 });
 
-test('kiln explain and kiln status say of the default Vpc that is being deleted that no action is needed', () => {
+test('kiln explain and kiln status report that a default Vpc in deletion needs no action', () => {
   const scene = new PodScene();
   scene.bench.delete('vpcs', 'ovn-cluster');
   scene.bench.converge();

@@ -127,7 +127,7 @@ describe('pools', () => {
     ],
   };
 
-  test('where only addresses of pools are free, the message says so: the counts of the Subnet include them', () => {
+  test('where only addresses of pools are free, the message names them: the counts of the Subnet include them', () => {
     const { ledger } = ledgerOf(fields);
     const message = (holder: string): string => {
       const answer = ledger.allocate('s', { holder: reservation(holder) });

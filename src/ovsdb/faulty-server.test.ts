@@ -103,7 +103,7 @@ const SAID: Readonly<Record<string, OvsdbErrorCode>> = {
   'permission error': 'OVSDB_PERMISSION_ERROR',
   'unknown method': 'OVSDB_UNKNOWN_METHOD',
 };
-test('an error that the server says in its answer to a transaction is the code of the failure', async (t) => {
+test('the error of the answer to a transaction is the code of the failure', async (t) => {
   const { proxy, session } = await scene(t, []);
   for (const [text, code] of Object.entries(SAID)) {
     proxy.onClientMessage = ({ method, id }) =>

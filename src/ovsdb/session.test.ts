@@ -74,7 +74,7 @@ test("a transaction's own changes are in the replica, and listeners called, befo
   );
 });
 
-test('changes say what was before, or what came and went; sets and maps change in place', async (t) => {
+test('changes carry the value before, or what came and went; sets and maps change in place', async (t) => {
   const { session, batches } = openSession(t, [server.unix]);
   await session.untilSynced();
   const uuid = newUuid();

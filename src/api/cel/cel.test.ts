@@ -48,7 +48,7 @@ test('one side that decides hides an error of the other', () => {
   assert.throws(() => holds('1 / self.a == 2', { a: 0 }), /^Error: division by zero$/);
 });
 
-test('a number is what its schema says', () => {
+test('a number has the type of its schema', () => {
   const half = 'self.n / 2 == 1';
   assert.ok(holds(half, { n: 3 }, undefined, { properties: { n: { type: 'integer' } } }));
   assert.throws(() => holds(half, { n: 3 }, undefined, { properties: { n: { type: 'number' } } }), /no such overload/);

@@ -185,7 +185,7 @@ test('a laboratory starts although the environment has the Northbound database o
   assert.match(startProblem(written.flags, written.settings) ?? '', /^--ovn-nb needs --kubeconfig/);
 });
 
-test('kiln config prints every setting with its source, as a file that says the same, and no secret', () => {
+test('kiln config prints every setting with its source, as a file with the same settings, and no secret', () => {
   const result = given(['--nodes', '5', '--webhook-certificate-lifetime', '30d', '--default-exclude-ips', '10.16.0.2,10.16.0.3'], {
     KILN_DEFAULT_LS: 'first',
     KILN_OVN_KEY: '-----BEGIN PRIVATE KEY-----\nhunter22',

@@ -230,7 +230,7 @@ test('a pod that names one of the Subnets gets an address of its pools, or any f
   assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
-test('a pool for a namespace whose pods are in another Subnet says so until one of the two is changed', () => {
+test('a pool for a namespace whose pods are in another Subnet reports it until one of the two is changed', () => {
   const scene = new PodScene();
   scene.subnet('near', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });
   scene.subnet('far', { cidrBlock: '10.5.0.0/24' });

@@ -143,7 +143,7 @@ for (const [resource, spec, address, shown] of [
     assert.deepEqual([fresh.writes, fresh.object(resource, 'e1')?.status?.[shown[0]]], [0, '172.20.0.4']);
   });
 
-  test(`a copy of one of ${resource} under another name, with all that the first says of itself, has an address of its own`, () => {
+  test(`a copy of one of ${resource} under another name, with all values of the first, has an address of its own`, () => {
     const made = scene();
     made.bench.put(resource, { metadata: { name: 'e1' }, spec });
     made.bench.converge();

@@ -464,7 +464,7 @@ describe('ListWatchCache', () => {
     assert.deepEqual(batches, []);
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('waits for the time in Retry-After', async () => {
     open();
     (await nextList()).status(429, 'TooManyRequests', 'slow down', { retryAfterSeconds: 7 }, { 'retry-after': '7' });
     await until('the failure', () => cache.counters.failures === 1);

@@ -163,7 +163,7 @@ describe('KubeWriter', () => {
     });
   }
 
-  it('pauses all writes as long as Retry-After says', async () => {
+  it('pauses all writes for the time in Retry-After', async () => {
     open({ concurrency: 1 });
     const first = writer.submit(patch('a', 1));
     const second = writer.submit(patch('b', 1));

@@ -156,7 +156,7 @@ export function podCases(holder: Holder): void {
     await http.send('DELETE', `${path}/p?gracePeriodSeconds=0`);
   });
 
-  test('a new node is not ready until its status says so, and has no status of its own', async () => {
+  test('a new node is not ready until its status is, and has no status of its own', async () => {
     const { http, kubectl } = conformance(holder);
     const name = fresh('node');
     const created = await http.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });

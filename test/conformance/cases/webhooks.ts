@@ -188,7 +188,7 @@ export function webhookCases(holder: Holder): void {
     assert.match(message(rejected), /connection refused/);
   });
 
-  test('a review says whether it is a dry run', async () => {
+  test('a review tells whether it is a dry run', async () => {
     const { http } = conformance(holder);
     const { hook, path } = await hooked(maps('CREATE', 'DELETE'), () => ALLOWED);
     assert.equal((await http.send('POST', `${path}?dryRun=All`, configMap('m'))).status, 201);

@@ -49,7 +49,7 @@ test('a centralized Subnet, and a pod with a gateway of its own, need none', () 
   assert.deepEqual([sets(made), policies(made)], [[], []]);
 });
 
-test('a pod whose annotations say that it is in the Subnet, and that has no port there, adds no address', () => {
+test('a pod whose annotations name the Subnet, and that has no port there, adds no address', () => {
   const made = scene();
   made.subnet('other', { cidrBlock: '10.51.0.0/24', namespaces: ['else'] });
   made.namespace('else');

@@ -172,7 +172,7 @@ test('the oldest pod that names a Vip and may not have its address keeps it from
 });
 
 for (const metadata of [{ labels: { [`${KEY}/ip_reserved`]: 'true' } }, {}])
-  test(`a pod whose reserved address came into an IPPool of others says so, and is bound once it may have it (${JSON.stringify(metadata)})`, () => {
+  test(`a pod whose reserved address came into an IPPool of others reports it, and is bound once it may have it (${JSON.stringify(metadata)})`, () => {
     for (const remedy of ['no pool', 'admitted', 'no reservation']) {
       const scene = new PodScene();
       const { bench } = scene;

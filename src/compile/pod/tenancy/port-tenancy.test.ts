@@ -91,7 +91,7 @@ const REFUSED = [
 ] as const;
 
 for (const [suffix, value, sentence] of REFUSED) {
-  test(`namespaced: a pod that says ${suffix} ${value} is not allowed, and gets nothing; open: it is`, () => {
+  test(`namespaced: a pod with ${suffix} ${value} is not allowed, and gets nothing; open: it is`, () => {
     for (const tenancy of ['namespaced', 'open'] as const) {
       const scene = net(tenancy);
       scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99' } });

@@ -128,7 +128,7 @@ for (const [what, prepare] of Object.entries(UNHARMED))
     assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.254/24', 'fd00::1/112'], 'Accepted']);
   });
 
-test('with its annotation a gateway moves under running pods, and their annotations say the new one', () => {
+test('with its annotation a gateway moves under running pods, and their annotations name the new one', () => {
   const scene = shop();
   scene.pod('web');
   scene.bench.converge();

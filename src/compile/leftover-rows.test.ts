@@ -195,6 +195,30 @@ test('a row that translates addresses is deleted with its rule or its pod, and d
   assert.match(reports(scene).join('\n'), /for Vpc blue; .*snat of 10\.9\.0\.77 to 172\.19\.0\.90/);
 });
 
+test('a NAT row without keys in the router of a Vpc is retained and reported, and is deleted with the Vpc; NAT of another program protects the router', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  const NAT = { table: 'Logical_Router', name: 'blue', column: 'nat' };
+  const nat = (logical_ip: string, external_ids: object): void =>
+    left(scene, 'NAT', { external_ids, type: 'snat', external_ip: '172.19.0.14', logical_ip }, NAT);
+  nat('10.9.0.0/24', {});
+  nat('10.9.1.0/24', { 'neutron:fip_id': 'f' });
+  nat('10.9.2.0/24', { 'k8s.ovn.org/owner': 'o' });
+  bench.converge();
+  assert.equal(bench.externalIds('NAT', 'blue|snat|172.19.0.14|10.9.0.0/24')['kiln.io/owner'], 'vpc//blue');
+  assert.match(reports(scene).join('\n'), /^Kube-OVN left 1 row for Vpc blue; .*snat of 10\.9\.0\.0\/24 to 172\.19\.0\.14\)$/);
+  bench.delete('vpcs', 'blue');
+  bench.converge();
+  const rows = (): readonly string[] => bench.rowIds('NAT').filter((id) => id.startsWith('blue|'));
+  assert.equal(rows().length, 2, 'those of other programs');
+  assert.notEqual(bench.object('vpcs', 'blue')?.metadata.deletionTimestamp, undefined);
+  for (const [uuid, row] of [...bench.northbound.table('NAT')])
+    if (String(row['logical_ip']).startsWith('10.9.')) bench.removeForeignRow('NAT', uuid);
+  bench.converge();
+  assert.equal(bench.object('vpcs', 'blue'), undefined);
+  assert.equal(bench.row('Logical_Router', 'blue'), undefined);
+});
+
 test('of equal static routes that Kube-OVN left one stays when the Vpc requests it, and none when it does not; the others are not leftovers', () => {
   const scene = withVpc();
   const { bench } = scene;

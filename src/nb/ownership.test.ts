@@ -27,7 +27,7 @@ test('the keys of vendor and owner count before all else', () => {
   assert.equal(kindOf('NAT', { vendor: 'other' }, inside(LEGACY)), 'unknown');
 });
 
-for (const table of ['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical_Router_Static_Route', 'NAT']) {
+for (const table of ['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical_Router_Static_Route']) {
   test(`a ${table} without keys is Kube-OVN's in a legacy row that was not adopted yet, and nowhere else`, () => {
     assert.equal(kindOf(table, {}, inside(LEGACY)), 'legacy');
     assert.equal(kindOf(table, {}, inside(LEGACY, true)), 'unknown');
@@ -37,6 +37,14 @@ for (const table of ['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical
     assert.equal(kindOf(table, {}), 'unknown');
   });
 }
+
+test("a NAT row without keys is Kube-OVN's in each row with its vendor key: no release writes a key into NAT rows", () => {
+  for (const parents of [inside(LEGACY), inside(LEGACY, true), inside(OURS, true)]) assert.equal(kindOf('NAT', {}, parents), 'legacy');
+  for (const parents of [inside(UNKNOWN), inside(NEUTRON), []]) assert.equal(kindOf('NAT', {}, parents), 'unknown');
+  assert.equal(kindOf('NAT', { 'neutron:fip_id': 'x' }, inside(OURS, true)), 'neutron');
+  assert.equal(kindOf('NAT', { 'k8s.ovn.org/name': 'x' }, inside(OURS, true)), 'ovn-kubernetes');
+  assert.equal(kindOf('NAT', { owner: 'me' }, inside(OURS, true)), 'unknown');
+});
 
 test("a row with another program's key is that program's, in whatever row of Kube-OVN", () => {
   assert.equal(kindOf('ACL', { 'neutron:security_group_rule_id': 'x' }, inside(LEGACY)), 'neutron');

@@ -77,6 +77,8 @@ const KEYLESS_INSIDE: ReadonlySet<string> = new Set([
   'Logical_Router_Static_Route',
   'NAT',
 ]);
+/** Of these, the tables into whose rows no release of Kube-OVN writes any key. */
+const ALWAYS_KEYLESS: ReadonlySet<string> = new Set(['NAT']);
 /** Keys that only Kube-OVN writes, into rows for policies, groups and nodes; before 1.15 it wrote no vendor key there. */
 const TELLING_KEYS: Readonly<Record<string, readonly string[]>> = {
   Port_Group: ['np', 'sg', 'anp', 'banp', 'cnp'],
@@ -113,7 +115,8 @@ export function ownershipOf(externalIds: ExternalIds | undefined, within?: Table
 /**
  * Whether a row without the vendor key is Kube-OVN's: it has a key that only Kube-OVN writes, or names the vendor row that contains it, or
  * a legacy row that is not adopted yet contains it. Any program may add a row to a row after its adoption; the rows that it contained
- * before got the vendor key with the adoption.
+ * before got the vendor key with the adoption. A NAT row without keys is Kube-OVN's also then: it writes none until today, and may have
+ * run in between.
  */
 function isKubeOvns(externalIds: ExternalIds | undefined, { table, parents }: TableAndParents): boolean {
   if (!hasNoForeignKey(externalIds)) return false;
@@ -122,7 +125,8 @@ function isKubeOvns(externalIds: ExternalIds | undefined, { table, parents }: Ta
   if (!KEYLESS_INSIDE.has(table)) return false;
   return parents.some(
     ({ name, ownership: { kind }, wasAdopted }) =>
-      (kind === 'legacy' && !wasAdopted) || (kind !== 'foreign' && NAMES_PARENT.some((key) => externalIds?.get(key) === name)),
+      (kind === 'legacy' && !wasAdopted) ||
+      (kind !== 'foreign' && (ALWAYS_KEYLESS.has(table) || NAMES_PARENT.some((key) => externalIds?.get(key) === name))),
   );
 }
 

@@ -105,7 +105,7 @@ test('the default Vpc serves its Subnets while a foreign row in its router block
   const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'ovn-cluster')?.[0];
   assert.ok(uuid !== undefined);
   const nat = '00000000-0000-4000-8000-0000000000aa';
-  bench.foreignRow('NAT', nat, { type: 'snat' }, { table: 'Logical_Router', uuid, column: 'nat' });
+  bench.foreignRow('NAT', nat, { type: 'snat', external_ids: { owner: 'other' } }, { table: 'Logical_Router', uuid, column: 'nat' });
   for (const name of ['red', 'ovn-default', 'join']) bench.removeByForce('subnets', name);
   bench.delete('vpcs', 'ovn-cluster');
   bench.converge();

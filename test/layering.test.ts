@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { ALLOWED_NAMES } from './kinds/allowed-names.ts';
+import { filesNamingKinds } from './kinds/kind-names.ts';
 
 /**
  * What each folder of `src` may import, from the lowest up. Each line may name only folders above it, so there can be no
@@ -367,4 +369,35 @@ test('commands print through output/ alone, where texts of others are made visib
         .map((line) => `${source.path}: ${line.trim()}`),
     );
   none(problems, 'writes past the boundary:');
+});
+
+test('no file outside of the kinds’ folders names a kind, but for a list that only shrinks', () => {
+  const named = filesNamingKinds();
+  const known = (path: string): readonly string[] => (ALLOWED_NAMES[path] ?? '').split(' ').filter((name) => name !== '');
+  none(
+    [...named].flatMap(([path, names]) => {
+      const more = names.filter((name) => !known(path).includes(name));
+      return more.length === 0 ? [] : [`${path}: ${more.join(' ')}`];
+    }),
+    'files that name a kind which test/kinds/allowed-names.ts does not list for them:',
+  );
+  none(
+    Object.keys(ALLOWED_NAMES).flatMap((path) => {
+      const gone = known(path).filter((name) => !(named.get(path) ?? []).includes(name));
+      return gone.length === 0 ? [] : [`${path}: ${gone.join(' ')}`];
+    }),
+    'lines of test/kinds/allowed-names.ts that can go:',
+  );
+});
+
+test('names of kinds are found in code, and not in comments', () => {
+  const named = (code: string): readonly string[] => filesNamingKinds(['src/x.ts'], () => code).get('src/x.ts') ?? [];
+  assert.deepEqual(named("const a = 'Vip';"), ['vips']);
+  assert.deepEqual(named("case 'vips':"), ['vips']);
+  assert.deepEqual(named('world.ipPools.get(name)'), ['ippools']);
+  assert.deepEqual(named("import { x } from '../compile/pod/pod.ts';"), ['pod']);
+  assert.deepEqual(named("import { x } from '../../api/kinds/switch-lb-rule.ts';"), ['switch-lb-rules']);
+  assert.deepEqual(named("import { x } from '../kinds/vip/table.ts';"), ['vips']);
+  assert.deepEqual(named(['const text = `Subnet $', '{name} is gone`;'].join('')), ['subnets']);
+  assert.deepEqual(named(["// 'Vip'", '/** `Vip` */', 'const vips = [];'].join('\n')), []);
 });

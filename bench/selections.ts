@@ -6,6 +6,7 @@
 import { blockersOf } from '../src/blockers/blockers.ts';
 import type { Rule } from '../src/compile/compiler.ts';
 import { Compiler } from '../src/compile/compiler.ts';
+import { Desired } from '../src/compile/desired.ts';
 import type { RowOwner } from '../src/compile/output.ts';
 import { RULES } from '../src/compile/rules.ts';
 import { rowId } from '../src/nb/row-id.ts';
@@ -87,9 +88,11 @@ function putPolicy(world: World, name: string, app: string): void {
 
 function measured(pods: number, policies: number): readonly BenchRow[] {
   const world = new World(DEFAULT_SETTINGS);
-  const { desired } = new Compiler(world, [policy], ({ error }) => {
+  const desired = new Desired(world);
+  void new Compiler(world, desired, [policy], ({ error }) => {
     throw error;
   });
+  const { dueRows, dueMembers, dueSelections } = desired.rows;
   const { reactor } = world;
   const before = process.memoryUsage().heapUsed;
   for (let number = 0; number < pods; number++) putPod(world, number);
@@ -100,12 +103,12 @@ function measured(pods: number, policies: number): readonly BenchRow[] {
   const heap = (process.memoryUsage().heapUsed - before) / 1e6;
   const name = `${pods} pods, ${policies} policies`;
   const change = (what: string, run: () => void): BenchRow[] => {
-    for (const dirty of [desired.dirtyRows, desired.dirtyMembers, desired.dirtySelections]) dirty.clear();
+    for (const due of [dueRows, dueMembers, dueSelections]) due.clear();
     const [runs, from] = [reactor.runs, performance.now()];
     run();
     reactor.runDue();
     const ms = performance.now() - from;
-    const compared = [...desired.dirtyMembers.values()].reduce((sum, { size }) => sum + size, 0);
+    const compared = [...dueMembers.values()].reduce((sum, { size }) => sum + size, 0);
     return [
       { name: `${name}: ${what}: runs of rules and queries`, value: reactor.runs - runs, unit: '' },
       { name: `${name}: ${what}: members to compare`, value: compared, unit: '' },

@@ -14,7 +14,7 @@
  * is tried if it fails. `enough` bounds the time of one call; the next call continues.
  */
 import type { Reason } from '../api/reasons.ts';
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredAddresses } from '../compile/desired-addresses.ts';
 import { poolFields } from '../compile/subnet/subnet-pool.ts';
 import type { Holder } from '../ipam/holder.ts';
 import { Ledger } from '../ipam/ledger.ts';
@@ -44,7 +44,7 @@ export class AllocationStep {
   readonly ledger: Ledger;
   readonly usage: UsagePublisher;
   readonly #world: World;
-  readonly #desired: Desired;
+  readonly #desired: DesiredAddresses;
   readonly #holders: Holders;
   readonly #queue: RequestQueue;
   readonly #single: SingleAnswer;
@@ -53,7 +53,7 @@ export class AllocationStep {
   readonly #knownFailures = new Map<string, Answers>();
   readonly #expected: ExpectedReservations;
 
-  constructor(world: World, desired: Desired) {
+  constructor(world: World, desired: DesiredAddresses) {
     this.#world = world;
     this.#desired = desired;
     this.ledger = new Ledger({
@@ -75,8 +75,8 @@ export class AllocationStep {
   }
 
   get #nothingNew(): boolean {
-    const { dirtyPools, dirtyRequests } = this.#desired;
-    return dirtyPools.size + dirtyRequests.size === 0 && !this.#queue.hasNews && this.#joint.changedSubnets.length === 0;
+    const { duePools, dueRequests } = this.#desired;
+    return duePools.size + dueRequests.size === 0 && !this.#queue.hasNews && this.#joint.changedSubnets.length === 0;
   }
 
   /**
@@ -125,9 +125,9 @@ export class AllocationStep {
    * @returns false if `enough()` interrupted it: no request is answered before all are known
    */
   #gather(enough: () => boolean): boolean {
-    for (const claimant of this.#desired.dirtyRequests) {
+    for (const claimant of this.#desired.dueRequests) {
       if (enough()) return false;
-      this.#desired.dirtyRequests.delete(claimant);
+      this.#desired.dueRequests.delete(claimant);
       const request = this.#desired.request(claimant);
       if (request === undefined) this.#drop(claimant);
       else {
@@ -137,7 +137,7 @@ export class AllocationStep {
     }
     if (this.#expected.state !== 'ended') this.#expected.removeUnrequested();
     // At a start, pools and the order of all requests take a tenth of a second each with 50,000 requests: each has its own turn.
-    if (this.#desired.dirtyPools.size > 0) {
+    if (this.#desired.duePools.size > 0) {
       this.#takePools();
       if (enough()) return false;
     }
@@ -148,7 +148,7 @@ export class AllocationStep {
 
   /** Passes changed pools to the ledger and collects the claimants whose answer may change. */
   #takePools(): void {
-    for (const name of this.#desired.dirtyPools) {
+    for (const name of this.#desired.duePools) {
       const pool = this.#desired.pool(name);
       this.usage.mark(name);
       const before = this.ledger.spec(name);
@@ -165,7 +165,7 @@ export class AllocationStep {
       const after = this.ledger.spec(name);
       if (before !== undefined && (after === undefined || !hasSameLimits(before, after))) this.#queue.subnetChanged(name);
     }
-    this.#desired.dirtyPools.clear();
+    this.#desired.duePools.clear();
   }
 
   #drop(claimant: string): void {

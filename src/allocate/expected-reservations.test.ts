@@ -6,17 +6,17 @@ import { PodScene } from '../testing/pod-scene.ts';
 import type { RuleBench } from '../testing/rule-bench.ts';
 
 /** Desired state, reports and holders of addresses, independent of the order of rules. */
-function outcome({ world, compiler: { desired } }: RuleBench): object {
+function outcome({ world, desired }: RuleBench): object {
   const sorted = (items: Iterable<unknown>): readonly string[] =>
     Array.from(items, (item) => inspect(item, { depth: null, sorted: true })).toSorted();
-  const rows = [...desired.rowIds].map((id) => {
-    const { rows: wanted = [], members = new Map() } = desired.row(id) ?? {};
+  const rows = [...desired.rows.rowIds].map((id) => {
+    const { rows: wanted = [], members = new Map() } = desired.rows.row(id) ?? {};
     return [id, sorted(wanted), sorted(members.keys())];
   });
   return {
     rows: sorted(rows),
-    objects: sorted([...desired.objectIds].map((id) => [id, sorted(desired.object(id))])),
-    reports: sorted(desired.freshReports),
+    objects: sorted([...desired.objects.ids].map((id) => [id, sorted(desired.objects.of(id))])),
+    reports: sorted(desired.reports.fresh),
     reservations: sorted(world.reservations.entries()),
     conflicts: sorted(world.addressConflicts.entries()),
   };

@@ -120,7 +120,7 @@ class Cluster {
     else if (act.kind === 'take') this.bench.hold(act.subnet, `${blockOf(act.subnet)}.${act.last}`);
     else this.bench.world.ips.delete(`${blockOf(act.subnet)}.${act.last}`);
     this.bench.say(...this.outputs());
-    for (const claimant of this.bench.desired.requests.keys()) this.#record(claimant);
+    for (const claimant of this.bench.desired.addresses.requests.keys()) this.#record(claimant);
     this.bench.say(...this.outputs());
   }
 
@@ -174,7 +174,7 @@ test('after any history no pod holds a part of its addresses, and a new process 
       for (const one of acts) {
         cluster.do(one);
         const { bench } = cluster;
-        for (const { claimant, together = [] } of bench.desired.requests.values()) {
+        for (const { claimant, together = [] } of bench.desired.addresses.requests.values()) {
           const granted = bench.world.reservations.peek(claimant)?.kind === 'granted';
           if (together.length > 1) assert.ok(!granted, `${claimant} holds a part`);
           if (!granted) assert.deepEqual(bench.step.ledger.bindings('reservation', claimant), new Map());
@@ -183,7 +183,7 @@ test('after any history no pod holds a part of its addresses, and a new process 
         for (const [name, one] of bench.world.ips.entries()) fresh.world.ips.set(name, one);
         fresh.say(...cluster.outputs());
         const answers = ({ world, desired }: AllocationBench): unknown =>
-          [...desired.requests.keys()].toSorted().map((claimant) => [claimant, world.reservations.peek(claimant)]);
+          [...desired.addresses.requests.keys()].toSorted().map((claimant) => [claimant, world.reservations.peek(claimant)]);
         assert.deepEqual(answers(bench), answers(fresh));
       }
     }),

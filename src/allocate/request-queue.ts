@@ -1,12 +1,12 @@
 /** The requests to answer, oldest first: new ones, and those whose answer may change. */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredAddresses } from '../compile/desired-addresses.ts';
 import type { Reservation } from '../world/reservations.ts';
 import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
 import { oldestFirst } from './oldest-first.ts';
 import type { Group } from './request-group.ts';
 
 export class RequestQueue {
-  readonly #desired: Desired;
+  readonly #desired: DesiredAddresses;
   /** All requests, by Subnet. */
   readonly #requestedIn = new ClaimantsBySubnet();
   /** Failed requests, by Subnet. */
@@ -23,7 +23,7 @@ export class RequestQueue {
   /** Claimants to answer again since their Subnet changed. */
   readonly #toAnswerAgain = new Set<string>();
 
-  constructor(desired: Desired) {
+  constructor(desired: DesiredAddresses) {
     this.#desired = desired;
   }
 

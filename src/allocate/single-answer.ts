@@ -1,5 +1,5 @@
 /** Answers one address request from the ledger: tries its targets in order, and in each the addresses that it names. */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredAddresses } from '../compile/desired-addresses.ts';
 import type { Allocation, AllocationRequest } from '../ipam/allocation.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { formatAddress } from '../net/address.ts';
@@ -12,10 +12,10 @@ import { choices, derivedMac, ledgerRequest, without } from './ledger-request.ts
 
 export class SingleAnswer {
   readonly #world: World;
-  readonly #desired: Desired;
+  readonly #desired: DesiredAddresses;
   readonly #ledger: Ledger;
 
-  constructor(world: World, desired: Desired, ledger: Ledger) {
+  constructor(world: World, desired: DesiredAddresses, ledger: Ledger) {
     this.#world = world;
     this.#desired = desired;
     this.#ledger = ledger;

@@ -3,7 +3,7 @@
  * before. Changes by other programs during this process's leadership are remembered here until the diff has compared the row. For changes
  * at other times the seal in the row is the only evidence.
  */
-import type { MemberKey } from '../compile/desired.ts';
+import type { MemberKey } from '../compile/desired-rows.ts';
 import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { RECORDS_ALONE } from '../diff/global-diff.ts';

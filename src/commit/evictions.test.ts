@@ -20,7 +20,7 @@ class Bench {
   now = 0;
   readonly #desired = new Desired();
   readonly #writer = new ObjectWriter({
-    desired: this.#desired,
+    desired: this.#desired.objects,
     source: {
       get: (_resource, key) => this.pods.get(key),
       applyOwn: () => undefined,

@@ -1,5 +1,5 @@
 /** Options and callbacks of the Northbound writer. */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredRows } from '../compile/desired-rows.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
@@ -12,7 +12,7 @@ import type { OvsdbError, OvsdbSession } from '../ovsdb/index.ts';
 export interface NorthboundWriterOptions {
   readonly session: OvsdbSession;
   readonly world: World;
-  readonly desired: Desired;
+  readonly desired: DesiredRows;
   readonly fence: Fence;
   readonly limit: CollectionLimit;
   /** Whether the outputs about the owner are incomplete (a rule threw): then none of its rows is collected. */

@@ -33,7 +33,7 @@ class Bench {
   observed: AnyObject = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '1' } };
   observe: (key: string) => AnyObject = () => this.observed;
   readonly writer = new ObjectWriter({
-    desired: this.desired,
+    desired: this.desired.objects,
     source: {
       get: (_resource, key) => this.observe(key),
       applyOwn: (_resource, object) => {
@@ -455,7 +455,7 @@ test('of very many objects that are all examined again, each is compared once', 
   const bench = new Bench();
   const compared = new Map<string, number>();
   const writer = new ObjectWriter({
-    desired: bench.desired,
+    desired: bench.desired.objects,
     source: {
       get: (_resource, key) => {
         compared.set(key, (compared.get(key) ?? 0) + 1);

@@ -13,7 +13,7 @@
  */
 import type { PlannedEvent } from '../diff/condition-diff.ts';
 import { GROUP } from '../api/schema/kind.ts';
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredObjects } from '../compile/desired-objects.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
@@ -45,7 +45,7 @@ export interface ObjectSource {
 }
 
 export interface ObjectWriterOptions {
-  readonly desired: Desired;
+  readonly desired: DesiredObjects;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
   readonly rejected?: Pick<RejectedWrites, 'inBackoff' | 'answered' | 'quiet'>;
@@ -106,7 +106,7 @@ export class ObjectWriter {
   }
 
   get quiet(): boolean {
-    const left = this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size;
+    const left = this.#pending.size + this.#underWay.size + this.#options.desired.due.size;
     return left === 0 && this.#all === undefined && this.#delays.quiet;
   }
 
@@ -136,12 +136,12 @@ export class ObjectWriter {
 
   /** Compares every object again, some in each `flush`. */
   examineAll(): void {
-    this.#all = this.#options.desired.objectIds;
+    this.#all = this.#options.desired.ids;
   }
 
   /** The writes that are due now, for dry runs. Changes nothing. */
   plan(): readonly ObjectWrite[] {
-    return [...this.#options.desired.objectIds].flatMap((id) => this.#diff(id));
+    return [...this.#options.desired.ids].flatMap((id) => this.#diff(id));
   }
 
   flush(): void {
@@ -166,9 +166,9 @@ export class ObjectWriter {
   #takeDirty(): boolean {
     const { desired } = this.#options;
     let taken = 0;
-    for (const id of desired.dirtyObjects) {
+    for (const id of desired.due) {
       if (taken++ >= MOST_TAKEN) return false;
-      desired.dirtyObjects.delete(id);
+      desired.due.delete(id);
       this.mark(id);
     }
     for (let next = this.#all?.next(); next !== undefined; next = this.#all?.next()) {
@@ -221,7 +221,7 @@ export class ObjectWriter {
     const [resource, key] = apart(id);
     const { desired, source, pruned, wallTime, monotonicNow } = this.#options;
     const [now, monotonic] = [this.#timestamp(wallTime()), this.#timestamp(monotonicNow())];
-    return diffObject(resource, key, desired.object(id), source.get(resource, key), now, monotonic, pruned.of(resource));
+    return diffObject(resource, key, desired.of(id), source.get(resource, key), now, monotonic, pruned.of(resource));
   }
 
   /** RFC 3339, to the second. */

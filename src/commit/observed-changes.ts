@@ -2,8 +2,8 @@
  * Handles a change in the database: marks the row for comparison, with its dependents, if a rule emits it or it is ours. If no transaction
  * of this process changed it, it may be drift.
  */
-import type { Desired, MemberKey } from '../compile/desired.ts';
-import { memberKey } from '../compile/desired.ts';
+import type { DesiredRows, MemberKey } from '../compile/desired-rows.ts';
+import { memberKey } from '../compile/desired-rows.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
@@ -16,7 +16,7 @@ import type { RowRetries } from './row-retries.ts';
 
 export interface ObservedChangesOptions {
   readonly world: World;
-  readonly desired: Desired;
+  readonly desired: DesiredRows;
   readonly queue: RowQueue;
   readonly retries: RowRetries;
   readonly reports: RowReports;

@@ -1,5 +1,5 @@
 /** The rows, and members of rows, that have to be compared, in an order in which rows may refer to earlier ones. */
-import type { Desired, MemberKey } from '../compile/desired.ts';
+import type { DesiredRows, MemberKey } from '../compile/desired-rows.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
 import { tableSpec } from '../nb/tables.ts';
@@ -24,16 +24,16 @@ export class PendingRows {
   /** Number of additions so far: shows whether some were made during a comparison. */
   additions = 0;
   readonly #world: World;
-  readonly #desired: Desired;
+  readonly #desired: DesiredRows;
 
-  constructor(world: World, desired: Desired) {
+  constructor(world: World, desired: DesiredRows) {
     this.#world = world;
     this.#desired = desired;
   }
 
   get size(): number {
-    const { dirtyRows, dirtyMembers, dirtySelections } = this.#desired;
-    return this.rows.reduce((sum, { size }) => sum + size, this.members.size + dirtyRows.size + dirtyMembers.size + dirtySelections.size);
+    const { dueRows, dueMembers, dueSelections } = this.#desired;
+    return this.rows.reduce((sum, { size }) => sum + size, this.members.size + dueRows.size + dueMembers.size + dueSelections.size);
   }
 
   /**
@@ -59,12 +59,12 @@ export class PendingRows {
   }
 
   has(id: RowId): boolean {
-    return this.rows[rankOf(id)]?.has(id) === true || this.#desired.dirtyRows.has(id);
+    return this.rows[rankOf(id)]?.has(id) === true || this.#desired.dueRows.has(id);
   }
 
   hasMember(id: RowId, key: MemberKey): boolean {
     const members = this.members.get(id);
-    return members === 'all' || members?.has(key) === true || this.#desired.dirtyMembers.get(id)?.has(key) === true;
+    return members === 'all' || members?.has(key) === true || this.#desired.dueMembers.get(id)?.has(key) === true;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Compares rows of the queue with the database, and collects the differences until one transaction is full. */
-import type { MemberKey } from '../compile/desired.ts';
+import type { MemberKey } from '../compile/desired-rows.ts';
 import type { DiffContext } from '../diff/diff-context.ts';
 import type { Drift } from '../diff/drift.ts';
 import { describeDrift } from '../diff/drift.ts';

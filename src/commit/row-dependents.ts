@@ -1,6 +1,6 @@
 /** Rows to compare again because of another one: rows that refer to its name, and rows inside of several rows of one name. */
-import type { Desired, MemberKey } from '../compile/desired.ts';
-import { memberKey } from '../compile/desired.ts';
+import type { DesiredRows, MemberKey } from '../compile/desired-rows.ts';
+import { memberKey } from '../compile/desired-rows.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isRowRef, tableOf } from '../nb/row-id.ts';
 import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
@@ -10,11 +10,11 @@ import type { World } from '../world/world.ts';
 
 export class RowDependents {
   readonly #rows: World['rows'];
-  readonly #desired: Desired;
+  readonly #desired: DesiredRows;
   /** The row that has a name, in tables with top-level rows. */
   readonly #standing = new Map<RowId, Uuid>();
 
-  constructor(rows: World['rows'], desired: Desired) {
+  constructor(rows: World['rows'], desired: DesiredRows) {
     this.#rows = rows;
     this.#desired = desired;
   }

@@ -2,7 +2,7 @@
  * The rows to compare next: rows with changed outputs, rows that changed in the database, rows that depend on these or waited for them, and
  * all rows after a start.
  */
-import type { Desired, MemberKey } from '../compile/desired.ts';
+import type { DesiredRows, MemberKey } from '../compile/desired-rows.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { ObservedRow } from '../world/row-identity.ts';
@@ -27,7 +27,7 @@ export class RowQueue {
   /** Marked while this process does not lead: a standby compares them for its reports alone. */
   readonly unexamined = new Set<RowId>();
   readonly #world: World;
-  readonly #desired: Desired;
+  readonly #desired: DesiredRows;
   readonly #inTransaction: ReadonlyMap<RowId, unknown>;
   readonly #dependents: RowDependents;
   readonly #waits = new RowWaits();
@@ -35,7 +35,7 @@ export class RowQueue {
   #all: Iterator<RowId> | undefined;
 
   /** @param inTransaction identities of the transaction under way */
-  constructor(world: World, desired: Desired, inTransaction: ReadonlyMap<RowId, unknown>) {
+  constructor(world: World, desired: DesiredRows, inTransaction: ReadonlyMap<RowId, unknown>) {
     this.#world = world;
     this.#desired = desired;
     this.#inTransaction = inTransaction;
@@ -59,11 +59,11 @@ export class RowQueue {
 
   /** @returns false if the turn is over before the queue has taken all changes */
   takeOver(changed: EmittedChanges): boolean {
-    const { dirtyRows, dirtyMembers, dirtySelections } = this.#desired;
+    const { dueRows, dueMembers, dueSelections } = this.#desired;
     let taken = 0;
-    for (const id of dirtyRows) {
+    for (const id of dueRows) {
       if (taken++ >= MOST_TAKEN) return false;
-      dirtyRows.delete(id);
+      dueRows.delete(id);
       changed.row(id);
       this.mark(id);
     }
@@ -72,13 +72,13 @@ export class RowQueue {
       else this.mark(next.value);
       if (taken++ >= MOST_TAKEN) return false;
     }
-    for (const id of dirtySelections) {
-      dirtySelections.delete(id);
+    for (const id of dueSelections) {
+      dueSelections.delete(id);
       changed.row(id);
       this.mark(id);
     }
-    for (const [id, keys] of dirtyMembers) {
-      dirtyMembers.delete(id);
+    for (const [id, keys] of dueMembers) {
+      dueMembers.delete(id);
       changed.members(id, keys);
       this.pending.markMembers(id, keys);
     }

@@ -1,5 +1,5 @@
 /** Reports the results of the diff to rules and users: conflicts, and the number of differing rows. */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredRows } from '../compile/desired-rows.ts';
 import { differenceOf } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { ownerText } from '../nb/ownership.ts';
@@ -15,10 +15,10 @@ import type { RowRetries } from './row-retries.ts';
 export class RowReports {
   readonly differences = new RowDifferences();
   readonly #world: World;
-  readonly #desired: Desired;
+  readonly #desired: DesiredRows;
   readonly #retries: RowRetries;
 
-  constructor(world: World, desired: Desired, retries: RowRetries) {
+  constructor(world: World, desired: DesiredRows, retries: RowRetries) {
     this.#world = world;
     this.#desired = desired;
     this.#retries = retries;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memberKey } from '../compile/desired.ts';
+import { memberKey } from '../compile/desired-rows.ts';
 import { rowId } from '../nb/row-id.ts';
 import { RowWaits } from './row-waits.ts';
 

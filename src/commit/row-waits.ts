@@ -2,7 +2,7 @@
  * Rows that wait for missing rows. What they wait for may never exist, so the entries of a row are dropped when it is compared again and no
  * longer waits. Pure.
  */
-import type { MemberKey } from '../compile/desired.ts';
+import type { MemberKey } from '../compile/desired-rows.ts';
 import type { RowId } from '../nb/row-id.ts';
 
 /** What was compared of a row: the row itself, or members of its shared columns. */

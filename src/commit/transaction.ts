@@ -1,7 +1,7 @@
 /**
  * Turns the edits of many rows into the operations of one transaction: guards first, each once; all members of a column in one mutation.
  */
-import type { MemberKey } from '../compile/desired.ts';
+import type { MemberKey } from '../compile/desired-rows.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Mutation, Operation, Uuid } from '../ovsdb/index.ts';

@@ -260,9 +260,7 @@ test('a correction is reported by a condition before it is made, and the conditi
   const wrong = { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16' } };
   bench.put('subnets', wrong);
   bench.compile();
-  const first = bench.compiler.desired
-    .object(objectId('subnets', 'bits'))
-    .filter((output): output is PatchOutput => output.kind === 'patch');
+  const first = bench.desired.objects.of(objectId('subnets', 'bits')).filter((output): output is PatchOutput => output.kind === 'patch');
   assert.ok(
     first.some(({ conditions = [] }) => conditions.some(({ type }) => type === 'Corrected')),
     'it is reported',

@@ -5,6 +5,7 @@ import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import { Compiler } from './compiler.ts';
+import { Desired } from './desired.ts';
 
 const META = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 
@@ -24,6 +25,7 @@ test('while a rule fails for an object, its rows are undecided and those of othe
   const failures: string[] = [];
   const compiler = new Compiler(
     world,
+    new Desired(world),
     [rule('pods', ({ pods }) => keysOf(pods)), rule('pairs', ({ subnets, nodes }) => pairsOf(keysOf(subnets), keysOf(nodes)))],
     ({ rule: name, key }) => failures.push(`${name} ${key}`),
     () => recovered++,

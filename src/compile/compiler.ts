@@ -1,9 +1,10 @@
 /** The engine of the rules: one computation for each key of a rule's domain. */
 import { Computation } from '../world/reactor.ts';
+import type { Reactor } from '../world/reactor.ts';
 import type { World } from '../world/world.ts';
 import type { Domain } from '../world/domain.ts';
-import { Desired } from './desired.ts';
 import type { Output } from './output.ts';
+import type { AnyOutput, Outputs } from './outputs.ts';
 
 /**
  * A rule: a pure function of the World that runs once for each key of its domain and returns outputs.
@@ -22,13 +23,13 @@ import type { Output } from './output.ts';
  * Cost: a run for each change of what it reads. So it reads projections (queries) rather than whole objects, and no `keys()` of a large
  * table.
  */
-export interface Rule {
+export interface Rule<W = World, O extends AnyOutput = Output> {
   /** For logs, metrics and ownership keys. */
   readonly name: string;
   /** The keys of a table, some of them, or pairs of two tables. */
-  readonly over: (world: World) => Domain;
+  readonly over: (world: W) => Domain;
   /** Returns the outputs for `key`; reads of `world` are tracked. */
-  readonly run: (world: World, key: string) => readonly Output[];
+  readonly run: (world: W, key: string) => readonly O[];
 }
 
 export interface RuleFailure {
@@ -37,25 +38,40 @@ export interface RuleFailure {
   readonly error: unknown;
 }
 
-const NOTHING: readonly Output[] = [];
+const NOTHING: readonly never[] = [];
 
-export class Compiler {
-  readonly desired: Desired;
-  readonly world: World;
+/** What the engine needs of a World. */
+interface Reactive {
+  readonly reactor: Reactor;
+}
+
+/**
+ * Runs rules over a World, and hands their outputs to the desired state. It knows neither the tables of the World nor the kinds of outputs.
+ */
+export class Compiler<W extends Reactive = World, O extends AnyOutput = Output> {
+  readonly world: W;
+  readonly #outputs: Outputs<O>;
   readonly #failed: (failure: RuleFailure) => void;
   readonly #recovered: () => void;
   /** By rule, by key. */
-  readonly #runs = new Map<Rule, ReadonlyMap<string, Computation<unknown>>>();
+  readonly #runs = new Map<Rule<W, O>, ReadonlyMap<string, Computation<unknown>>>();
   /** Names of failing rules, by the key of the object that they fail for. */
   readonly #failing = new Map<string, Set<string>>();
 
   /**
+   * @param outputs the desired state: gets what the rules emit
    * @param failed called when a rule throws (a bug): its last outputs stay in effect, other objects go on
    * @param recovered called when a rule that failed for an object succeeds again
    */
-  constructor(world: World, rules: readonly Rule[], failed: (failure: RuleFailure) => void, recovered: () => void = () => undefined) {
+  constructor(
+    world: W,
+    outputs: Outputs<O>,
+    rules: readonly Rule<W, O>[],
+    failed: (failure: RuleFailure) => void,
+    recovered: () => void = () => undefined,
+  ) {
     this.world = world;
-    this.desired = new Desired(world);
+    this.#outputs = outputs;
     this.#failed = failed;
     this.#recovered = recovered;
     for (const rule of rules) this.#start(rule);
@@ -73,7 +89,7 @@ export class Compiler {
   }
 
   /** Runs a rule for a key now if it is due, before its turn. */
-  runNow(rule: Rule, key: string): void {
+  runNow(rule: Rule<W, O>, key: string): void {
     this.#runs.get(rule)?.get(key)?.refresh();
   }
 
@@ -91,11 +107,11 @@ export class Compiler {
     }
   }
 
-  #start(rule: Rule): void {
-    const running = new Map<string, RuleRun>();
+  #start(rule: Rule<W, O>): void {
+    const running = new Map<string, RuleRun<W, O>>();
     this.#runs.set(rule, running);
     const begin = (key: string): void => {
-      const run = new RuleRun(this, rule, key);
+      const run = new RuleRun<W, O>(this, rule, key);
       running.set(key, run);
       this.world.reactor.enqueue(run);
     };
@@ -107,7 +123,7 @@ export class Compiler {
   }
 
   /** Runs a rule for a key. @returns its outputs; those of its last run if it throws */
-  outputsOf(rule: Rule, key: string, before: readonly Output[]): readonly Output[] {
+  outputsOf(rule: Rule<W, O>, key: string, before: readonly O[]): readonly O[] {
     try {
       const outputs = rule.run(this.world, key);
       this.worksAgain(rule, key);
@@ -119,38 +135,43 @@ export class Compiler {
     }
   }
 
+  /** The outputs of a rule for a key have changed. @returns those in effect: equal ones stay the same objects */
+  replace(before: readonly O[], after: readonly O[]): readonly O[] {
+    return this.#outputs.replace(before, after);
+  }
+
   /** A rule succeeded for a key, or no longer runs for it. */
-  worksAgain(rule: Rule, key: string): void {
+  worksAgain(rule: Rule<W, O>, key: string): void {
     if (this.#failing.size > 0) this.#note(rule.name, key, false);
   }
 }
 
 /** One rule for one key, as long as the key is in the rule's domain. Its value is the outputs; equal ones of the last run are kept. */
-class RuleRun extends Computation<readonly Output[]> {
-  readonly #compiler: Compiler;
-  readonly #rule: Rule;
+class RuleRun<W extends Reactive, O extends AnyOutput> extends Computation<readonly O[]> {
+  readonly #compiler: Compiler<W, O>;
+  readonly #rule: Rule<W, O>;
   readonly #key: string;
   #ended = false;
 
-  constructor(compiler: Compiler, rule: Rule, key: string) {
+  constructor(compiler: Compiler<W, O>, rule: Rule<W, O>, key: string) {
     super(compiler.world.reactor);
     this.#compiler = compiler;
     this.#rule = rule;
     this.#key = key;
   }
 
-  protected override run(): readonly Output[] {
+  protected override run(): readonly O[] {
     return this.#compiler.outputsOf(this.#rule, this.#key, this.peek() ?? NOTHING);
   }
 
-  protected override changed(outputs: readonly Output[], before: readonly Output[] | undefined): readonly Output[] {
-    return this.#ended ? outputs : this.#compiler.desired.replace(before ?? NOTHING, outputs);
+  protected override changed(outputs: readonly O[], before: readonly O[] | undefined): readonly O[] {
+    return this.#ended ? outputs : this.#compiler.replace(before ?? NOTHING, outputs);
   }
 
   end(): void {
     this.#ended = true;
     this.dispose();
     this.#compiler.worksAgain(this.#rule, this.#key);
-    this.#compiler.desired.replace(this.peek() ?? NOTHING, NOTHING);
+    this.#compiler.replace(this.peek() ?? NOTHING, NOTHING);
   }
 }

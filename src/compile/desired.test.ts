@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { Desired } from './desired.ts';
+import { KeyedOutputs } from './keyed-outputs.ts';
 import type { RowOwner, MemberOutput, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
+import { Outputs } from './outputs.ts';
 
 const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
 
@@ -24,7 +26,7 @@ test('of several rows for one identity every process writes the same one, in wha
     const desired = new Desired();
     for (const one of order) desired.replace([], [one]);
     assert.deepEqual(
-      desired.row(claims[0]?.id as RowOutput['id'])?.rows.map(({ columns, externalIds }) => [columns['name'], externalIds?.['node']]),
+      desired.rows.row(claims[0]?.id as RowOutput['id'])?.rows.map(({ columns, externalIds }) => [columns['name'], externalIds?.['node']]),
       [
         ['d', undefined],
         ['a', undefined],
@@ -49,14 +51,17 @@ test('of several requests of one claimant each stands while its rule emits it, a
     for (const leaving of [0, 1] as const) {
       const desired = new Desired();
       const held = [desired.replace([], [request(first)]), desired.replace([], [request(second)])] as const;
-      assert.equal(desired.request('web.shop')?.v4, '10.0.0.5');
-      desired.dirtyRequests.clear();
+      assert.equal(desired.addresses.request('web.shop')?.v4, '10.0.0.5');
+      desired.addresses.dueRequests.clear();
       desired.replace(held[leaving], []);
-      assert.deepEqual([desired.request('web.shop')?.v4, [...desired.dirtyRequests]], [leaving === 0 ? second : first, ['web.shop']]);
+      assert.deepEqual(
+        [desired.addresses.request('web.shop')?.v4, [...desired.addresses.dueRequests]],
+        [leaving === 0 ? second : first, ['web.shop']],
+      );
       const other = desired.replace(held[1 - leaving] ?? [], [request('10.0.0.7')]);
-      assert.equal(desired.request('web.shop')?.v4, '10.0.0.7');
+      assert.equal(desired.addresses.request('web.shop')?.v4, '10.0.0.7');
       desired.replace(other, []);
-      assert.equal(desired.requests.size, 0);
+      assert.equal(desired.addresses.requests.size, 0);
     }
   }
 });
@@ -71,8 +76,8 @@ test('rows are counted by table, and conditions by status and reason, as outputs
     conditions: [{ type: 'Ready', status, reason: 'RouterReady', message: '' }],
   });
   const counted = (): unknown => [
-    desired.rowCounts.get('Logical_Router') ?? 0,
-    Object.fromEntries([...desired.conditionCounts].map(({ status, objects }) => [status, objects])),
+    desired.rows.rowCounts.get('Logical_Router') ?? 0,
+    Object.fromEntries([...desired.objects.conditionCounts].map(({ status, objects }) => [status, objects])),
   ];
   const first = desired.replace([], [claim({ name: 'a' }), ready('True')]);
   const second = desired.replace([], [claim({ name: 'b' }, { rule: 'other' })]);
@@ -88,7 +93,7 @@ test('an equal output of the next run stays the same object, in whatever order a
   const desired = new Desired();
   const rows = ['a', 'b', 'c', 'd'].map((name) => claim({ name }, { id: rowId('Logical_Router', name) }));
   const before = desired.replace([], rows);
-  desired.dirtyRows.clear();
+  desired.rows.dueRows.clear();
   const after = desired.replace(before, [
     ...rows
       .toReversed()
@@ -100,7 +105,7 @@ test('an equal output of the next run stays the same object, in whatever order a
     after.slice(0, 3).map((row) => before.indexOf(row)),
     [2, 1, 0],
   );
-  assert.deepEqual([...desired.dirtyRows].toSorted(), [rowId('Logical_Router', 'd'), rowId('Logical_Router', 'v')]);
+  assert.deepEqual([...desired.rows.dueRows].toSorted(), [rowId('Logical_Router', 'd'), rowId('Logical_Router', 'v')]);
 });
 
 test('the first of many members of one row is added and removed at the same cost for each member, however many there are', () => {
@@ -118,19 +123,26 @@ test('the first of many members of one row is added and removed at the same cost
     const desired = new Desired();
     const numbers = Array.from({ length: size }, (_, at) => at);
     const all = desired.replace([], numbers.map(member));
-    const held = desired.row(rowId('Port_Group', 'all'));
+    const held = desired.rows.row(rowId('Port_Group', 'all'));
     assert.equal(held?.members.size, size);
-    desired.dirtyMembers.clear();
+    desired.rows.dueMembers.clear();
     reads = 0;
     const rest = desired.replace(all, numbers.slice(1).map(member));
-    const [left] = desired.dirtyMembers.values();
+    const [left] = desired.rows.dueMembers.values();
     assert.deepEqual([...(left ?? [])], ['ports\nLogical_Switch_Port/0']);
-    desired.dirtyMembers.clear();
+    desired.rows.dueMembers.clear();
     desired.replace(rest, numbers.map(member));
-    const [came] = desired.dirtyMembers.values();
+    const [came] = desired.rows.dueMembers.values();
     assert.deepEqual([...(came ?? [])], ['ports\nLogical_Switch_Port/0']);
     assert.equal(held?.members.size, size);
     return reads / size;
   });
   assert.ok((costs[1] ?? 0) < (costs[0] ?? 0) * 1.2, `reads of each member: ${costs.join(', ')}`);
+});
+
+test('each kind of output has one part of the desired state', () => {
+  const links = (): KeyedOutputs<{ readonly kind: string; readonly name: string }> => new KeyedOutputs(['link'], ({ name }) => name);
+  assert.throws(() => new Outputs([links(), links()]), /two parts of the desired state take outputs of kind link/);
+  const outputs = new Outputs([links()]);
+  assert.throws(() => outputs.replace([], [{ kind: 'route', name: 'a' }]), /no part of the desired state takes outputs of kind route/);
 });

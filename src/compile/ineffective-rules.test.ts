@@ -91,7 +91,7 @@ test('annotations of a workload itself, which its pods do not get', () => {
   const limited = { 'ovn.kubernetes.io/ingress_rate': '3' };
   bench.put('statefulsets', { metadata: { name: 'slow', namespace: 'shop', annotations: limited }, spec: { replicas: 1 } });
   bench.compile();
-  const events = [...bench.compiler.desired.freshReports].map(({ resource, key, reason }) => `${resource} ${key} ${reason}`);
+  const events = [...bench.desired.reports.fresh].map(({ resource, key, reason }) => `${resource} ${key} ${reason}`);
   assert.deepEqual(events.toSorted(), [
     'statefulsets shop/db AnnotationUnread',
     'statefulsets shop/slow AnnotationUnread',
@@ -109,7 +109,7 @@ test('a policy of a namespace that is none', () => {
   scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'move' } });
   scene.bench.compile();
   assert.deepEqual(
-    [...scene.bench.compiler.desired.freshReports].map(({ resource, key, reason }) => `${resource} ${key} ${reason}`),
+    [...scene.bench.desired.reports.fresh].map(({ resource, key, reason }) => `${resource} ${key} ${reason}`),
     ['namespaces shop InvalidAnnotation'],
   );
   assert.equal(

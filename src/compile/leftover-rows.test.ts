@@ -355,13 +355,13 @@ test('what a take-over would leave is known before it, and nothing that a rule r
   const scene = new PodScene();
   const { bench } = scene;
   const fresh = new PodScene();
-  assert.deepEqual(leftoverLines(leftoverGroups(fresh.bench.world, fresh.bench.compiler.desired)), []);
+  assert.deepEqual(leftoverLines(leftoverGroups(fresh.bench.world, fresh.bench.desired.rows)), []);
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
   bench.converge();
   left(scene, 'Logical_Router_Policy', { ...OLD_POLICY, external_ids: { ...VENDOR, subnet: 'apps' } }, OF_DEFAULT);
   bench.compile();
   const line = `  Logical_Router_Policy ${OLD_POLICY_ID} (reroute to 100.64.0.9)`;
-  assert.deepEqual(leftoverLines(leftoverGroups(bench.world, bench.compiler.desired)), ['left by Kube-OVN, 1 for Subnet apps:', line]);
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world, bench.desired.rows)), ['left by Kube-OVN, 1 for Subnet apps:', line]);
 });
 
 test('the contents of sets, groups and load balancers are counted in words', () => {

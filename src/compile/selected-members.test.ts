@@ -12,7 +12,7 @@ import type { View } from '../world/selections/view.ts';
 import { defineView } from '../world/selections/view.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
-import { memberKey } from './desired.ts';
+import { memberKey } from './desired-rows.ts';
 import type { Output, RowOwner } from './output.ts';
 
 const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
@@ -101,13 +101,13 @@ function columnOf(row: RowId): string {
 /** Every row whose members changed must be marked for comparison. */
 function assertMarked(bench: RuleBench, before: ReadonlyMap<RowId, ReadonlySet<string>>): void {
   bench.world.reactor.runDue();
-  const { dirtyMembers, dirtySelections } = bench.compiler.desired;
+  const { dueMembers, dueSelections } = bench.desired.rows;
   for (const [row, members] of naive(bench)) {
-    if (dirtySelections.has(row)) continue;
+    if (dueSelections.has(row)) continue;
     const former = before.get(row) ?? new Set<string>();
     for (const member of new Set([...members, ...former]))
       if (members.has(member) !== former.has(member))
-        assert.ok(dirtyMembers.get(row)?.has(memberKey(columnOf(row), member)), `${member} of ${row} is to be compared`);
+        assert.ok(dueMembers.get(row)?.has(memberKey(columnOf(row), member)), `${member} of ${row} is to be compared`);
   }
 }
 
@@ -178,19 +178,19 @@ test('a pod that comes costs the same at any number of pods, and nothing for pol
     for (let number = 0; number < pods; number++) putPod(bench, `a-${number}`, { app: 'web' }, `10.0.${number >> 8}.${number & 255}`);
     bench.world.reactor.runDue();
     const { runs } = bench.world.reactor;
-    const { desired } = bench.compiler;
-    for (const dirty of [desired.dirtyRows, desired.dirtyMembers, desired.dirtySelections]) dirty.clear();
+    const { rows: desired } = bench.desired;
+    for (const due of [desired.dueRows, desired.dueMembers, desired.dueSelections]) due.clear();
     putPod(bench, 'a-new', { app: 'web' }, '10.9.9.9');
     bench.world.reactor.runDue();
     const [set, router] = [rowId('Address_Set', 'web'), rowId('Logical_Router', 'web')];
     assert.deepEqual(
-      desired.dirtyMembers,
+      desired.dueMembers,
       new Map([
         [set, new Set(['addresses\n10.9.9.9'])],
         [router, new Set([`load_balancer\n${rowId('Load_Balancer', 'a/a-new')}`])],
       ]),
     );
-    assert.equal(desired.dirtySelections.size, 0);
+    assert.equal(desired.dueSelections.size, 0);
     return bench.world.reactor.runs - runs;
   });
   assert.equal(costs[0], costs[1]);

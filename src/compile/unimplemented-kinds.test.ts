@@ -15,11 +15,11 @@ const NOW = '2026-01-02T03:04:05Z';
 /** The writes for such an object. */
 function writes(scene: PodScene, reported: Omit<UnimplementedObject, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
   const { resource, key } = reported;
-  const { world, compiler } = scene.bench;
+  const { world, desired } = scene.bench;
   world.unimplemented.set(`${resource}/${key}`, { ...reported, uid: 'u1' });
   scene.bench.compile();
   const metadata = { name: key, uid: 'u1', resourceVersion: '7', generation: 1, ...held.metadata };
-  return diffObject(resource, key, compiler.desired.object(objectId(resource, key)), { ...held, metadata }, NOW);
+  return diffObject(resource, key, desired.objects.of(objectId(resource, key)), { ...held, metadata }, NOW);
 }
 
 function patchOf(write: ObjectWrite | undefined): Readonly<Record<string, unknown>> {
@@ -72,14 +72,14 @@ test('a kind without conditions has them in its annotation; one with neither get
     assert.deepEqual(writes(scene, reported, { metadata }), [], resource);
   }
   assert.deepEqual(writes(scene, { resource: 'services', key: 'shop/web', feature: 'load balancing' }), []);
-  const events = [...scene.bench.compiler.desired.freshReports];
+  const events = [...scene.bench.desired.reports.fresh];
   assert.deepEqual(
     events.map(({ key, type, reason }) => [key, type, reason]),
     [['shop/web', 'Warning', 'NotCarriedOut']],
   );
   writes(scene, { resource: 'services', key: 'default/kubernetes', feature: 'load balancing' });
   // The API server creates it: no user made a mistake.
-  const [own] = [...scene.bench.compiler.desired.freshReports].filter(({ key }) => key === 'default/kubernetes');
+  const [own] = [...scene.bench.desired.reports.fresh].filter(({ key }) => key === 'default/kubernetes');
   assert.equal(own?.type, 'Normal');
 });
 

@@ -3,7 +3,7 @@
  * collected. If they are too many, collection pauses until a second full list confirms that their owners are gone.
  */
 import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredRows } from '../compile/desired-rows.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -19,7 +19,7 @@ export interface CollectionOptions {
   /** False: collection never pauses. */
   readonly enabled: boolean;
   readonly rows: ObservedRows;
-  readonly desired: Desired;
+  readonly desired: DesiredRows;
   readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
   readonly log: Log;
   readonly later: (ms: number, run: () => void) => void;

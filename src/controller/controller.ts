@@ -9,7 +9,7 @@ import { eventOfCondition } from '../diff/condition-diff.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
 import { RejectedWrites } from '../commit/rejected-writes.ts';
 import { shareOf } from '../commit/write-share.ts';
-import type { Desired } from '../compile/desired.ts';
+import { Desired } from '../compile/desired.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
 import type { Clock } from '../timing/clock.ts';
@@ -60,6 +60,7 @@ const ROUNDS = 8;
 
 export class Controller {
   readonly world: World;
+  readonly desired: Desired;
   readonly #options: ControllerOptions;
   readonly #clock: Clock;
   readonly #caches: Caches;
@@ -105,6 +106,7 @@ export class Controller {
     const { client, session, log } = options;
     const random = options.random === undefined ? {} : { random: options.random };
     this.world = new World(options.settings);
+    this.desired = new Desired(this.world);
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#monotonicClock, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
     const northboundFailures = new NorthboundFailures(log, this.#clock);
@@ -163,6 +165,7 @@ export class Controller {
     };
     this.#compiler = new Compiler(
       this.world,
+      this.desired,
       options.rules,
       ({ rule, key, error }) => failed(rule, key, error),
       () => {
@@ -171,8 +174,8 @@ export class Controller {
       },
     );
     this.#early = new EarlyRules(this.world, this.#compiler, () => this.#clock.now());
-    const { desired } = this.#compiler;
-    this.#allocation = new AllocationStep(this.world, desired);
+    const { desired } = this;
+    this.#allocation = new AllocationStep(this.world, desired.addresses);
     this.#firstLists = new FirstLists({
       client,
       world: this.world,
@@ -186,7 +189,7 @@ export class Controller {
     this.#collection = new Collection({
       enabled: options.collectionLimit ?? true,
       rows: this.world.rows,
-      desired,
+      desired: desired.rows,
       caches: this.#caches,
       log,
       later,
@@ -241,7 +244,7 @@ export class Controller {
     this.#rows = new NorthboundWriter({
       session,
       world: this.world,
-      desired,
+      desired: desired.rows,
       fence: this.#leadership.fence,
       limit: this.#collection.limit,
       undecided: (owner) => this.#compiler.failsFor(owner),
@@ -275,7 +278,7 @@ export class Controller {
     });
     this.#objectEvents = new ObjectEvents(client, this.#events, wake, (...object) => this.#shareOf(...object));
     this.#objects = new ObjectWriter({
-      desired,
+      desired: desired.objects,
       source: this.#caches,
       writer: this.#writer,
       pruned: this.world.pruned,
@@ -417,17 +420,12 @@ export class Controller {
     return { rows: this.#rows.plan(), objects: this.#objects.plan() };
   }
 
-  /** The desired state. */
-  get desired(): Desired {
-    return this.#compiler.desired;
-  }
-
   /** Every fact that is reported by an Event, sent or not; for a process that only observes. */
   *facts(): Generator<StandingFact> {
-    const { desired } = this.#compiler;
-    for (const { uid, reason, message } of desired.freshReports) yield { uid, reason, message, of: 'report' };
-    for (const id of desired.objectIds)
-      for (const output of desired.object(id))
+    const { desired } = this;
+    for (const { uid, reason, message } of desired.reports.fresh) yield { uid, reason, message, of: 'report' };
+    for (const id of desired.objects.ids)
+      for (const output of desired.objects.of(id))
         if (output.kind === 'patch')
           for (const condition of output.conditions ?? []) {
             const event = eventOfCondition(condition);
@@ -476,7 +474,7 @@ export class Controller {
     this.#doing = 'objects compared';
     this.#objects.flush();
     this.#meter.phase('diff', derivedAt);
-    if (this.#mayWrite()) this.#objectEvents.flush(this.#compiler.desired.freshReports);
+    if (this.#mayWrite()) this.#objectEvents.flush(this.desired.reports.fresh);
     this.#deadlines.set();
     this.#behindSince = undefined;
     this.#caches.release();
@@ -510,7 +508,7 @@ export class Controller {
   #collectStandingReports(): boolean {
     if (this.#standingReports === undefined || !this.#mayWrite()) return true;
     if (this.#standingReports === 'due')
-      this.#standingReports = { found: [], left: standingReports(this.#compiler.desired, this.#caches, this.#clock.wallTime()) };
+      this.#standingReports = { found: [], left: standingReports(this.desired, this.#caches, this.#clock.wallTime()) };
     const { found, left } = this.#standingReports;
     for (let next = left.next(); next.done !== true; next = left.next()) {
       if (next.value === undefined) return false;

@@ -6,7 +6,7 @@
 import { CollectionLimit } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
-import { Desired } from '../compile/desired.ts';
+import { DesiredRows } from '../compile/desired-rows.ts';
 import { GLOBAL_ROW, keysOfRow } from '../nb/global-keys.ts';
 import { GLOBAL_KEYS } from '../nb/tables.ts';
 import { firstRead } from '../ovsdb/index.ts';
@@ -45,7 +45,7 @@ export class RowRemoval implements AsyncDisposable {
     this.#writer = new NorthboundWriter({
       session,
       world: this.world,
-      desired: new Desired(),
+      desired: new DesiredRows(),
       fence: this.#fence,
       // The user has confirmed the number of rows.
       limit: new CollectionLimit({

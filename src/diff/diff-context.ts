@@ -1,5 +1,5 @@
 /** The input of the diff of a row. */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredRows } from '../compile/desired-rows.ts';
 import type { Scalar } from '../compile/output.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
@@ -7,7 +7,7 @@ import type { ObservedRows } from '../world/observed-rows.ts';
 
 export interface DiffContext {
   readonly rows: ObservedRows;
-  readonly desired: Desired;
+  readonly desired: DesiredRows;
   /** Rows inserted earlier in the same transaction. */
   readonly planned: ReadonlyMap<RowId, Uuid>;
   /** How often the insert of an identity has failed. The next one has another UUID, since a row of another name may have the last one. */

@@ -8,7 +8,7 @@ import { PodScene } from '../testing/pod-scene.ts';
 
 /** The plan of the scene in its present state, as `<kind> <row>`. */
 function plan({ bench }: PodScene): readonly string[] {
-  const { desired } = bench.compiler;
+  const { rows: desired } = bench.desired;
   const planned = new Map<RowId, Uuid>();
   const context = { rows: bench.world.rows, desired, planned, canHold: () => true, allows: () => true };
   return planRows([...desired.rowIds, ...bench.world.rows.owned], context, planned).map(({ id, verdict }) => `${verdict.kind} ${id}`);

@@ -4,8 +4,8 @@
  *
  * Cost: with single keys, constant time for each member, whatever the size of the column; with `all`, one pass over the column.
  */
-import type { MemberKey, RowSlot } from '../compile/desired.ts';
-import { memberKey } from '../compile/desired.ts';
+import type { MemberKey, RowSlot } from '../compile/desired-rows.ts';
+import { memberKey } from '../compile/desired-rows.ts';
 import type { MemberOutput } from '../compile/output.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';

@@ -1,5 +1,5 @@
 /** One Northbound identity: the desired row against the observed rows. */
-import { memberKey } from '../compile/desired.ts';
+import { memberKey } from '../compile/desired-rows.ts';
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
 import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';

@@ -2,7 +2,7 @@
  * Entries of load balancers whose Service does not exist: Kube-OVN left them, or another program wrote them. Kiln adopts the load balancers
  * and writes no entry, since it does not implement Services. The next holder of such an address would get the traffic.
  */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredRows } from '../compile/desired-rows.ts';
 import { VPC_LOAD_BALANCERS_RULE } from '../compile/vpc/vpc-load-balancers.ts';
 import { identityOf } from '../nb/row-id.ts';
 import { commandText } from '../text/command-text.ts';
@@ -32,7 +32,7 @@ export interface LeftoverVip {
  * Empty while Services are not observed. One pass over the entries of the load balancers that Kiln owns.
  * @param desired the rows that the rules emit: with it, also the load balancers that a take-over would adopt
  */
-export function leftoverVips(world: World, desired?: Pick<Desired, 'row'>): readonly LeftoverVips[] {
+export function leftoverVips(world: World, desired?: Pick<DesiredRows, 'row'>): readonly LeftoverVips[] {
   // Every cluster has this Service.
   if (world.apiServer.peek(API_SERVER) === undefined) return [];
   const found = world.rows.inTable('Load_Balancer').flatMap((entry) => {
@@ -51,7 +51,7 @@ export function leftoverVips(world: World, desired?: Pick<Desired, 'row'>): read
 }
 
 /** The Vpc that the load balancer belongs to, or will; undefined if a rule for leftovers reports it, or if it is another program's. */
-function ownerOf({ id, ownership }: Entry, desired: Pick<Desired, 'row'> | undefined): string | undefined {
+function ownerOf({ id, ownership }: Entry, desired: Pick<DesiredRows, 'row'> | undefined): string | undefined {
   if (ownership.kind === 'ours') return ownership.rule === VPC_LOAD_BALANCERS_RULE ? ownership.owner : undefined;
   if (ownership.kind !== 'legacy') return undefined;
   const [emitted] = desired?.row(id)?.rows ?? [];

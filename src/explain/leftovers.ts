@@ -1,5 +1,5 @@
 /** Leftovers: what each does in OVN, and the object that it serves. */
-import type { Desired } from '../compile/desired.ts';
+import type { DesiredRows } from '../compile/desired-rows.ts';
 import { namesInMatch } from '../api/values/match-text.ts';
 import { keylessIn } from '../diff/keys-inside.ts';
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
@@ -34,7 +34,7 @@ export interface LeftoverGroup {
  * Without `desired` empty before the first adoption: then all rows belong to Kube-OVN and are in use.
  * @param desired the rows that the rules emit: with it, what a take-over would leave
  */
-export function leftoverGroups(world: World, desired?: Pick<Desired, 'row'>): readonly LeftoverGroup[] {
+export function leftoverGroups(world: World, desired?: Pick<DesiredRows, 'row'>): readonly LeftoverGroup[] {
   if (world.rows.owned.size === 0 && desired === undefined) return [];
   const keyless = desired === undefined ? NONE : keylessLoadBalancers(world, desired);
   const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter((entry) => isLeftover(entry, desired, keyless));
@@ -93,7 +93,7 @@ const NONE: ReadonlySet<Entry['uuid']> = new Set();
 
 function isLeftover(
   { id, uuid, ownership }: Entry,
-  desired: Pick<Desired, 'row'> | undefined,
+  desired: Pick<DesiredRows, 'row'> | undefined,
   keyless: ReadonlySet<Entry['uuid']>,
 ): boolean {
   if (ownership.kind === 'ours') return ownership.rule === LEFTOVER_RULE;
@@ -102,7 +102,7 @@ function isLeftover(
 }
 
 /** Load balancers without any key in switches and routers that the take-over adopts: they are legacy from then on. */
-function keylessLoadBalancers({ rows }: World, desired: Pick<Desired, 'row'>): ReadonlySet<Entry['uuid']> {
+function keylessLoadBalancers({ rows }: World, desired: Pick<DesiredRows, 'row'>): ReadonlySet<Entry['uuid']> {
   const found = new Set<Entry['uuid']>();
   for (const { id, row, ownership } of ['Logical_Switch', 'Logical_Router'].flatMap((table) => [...rows.inTable(table)])) {
     if (ownership.kind !== 'legacy' || (desired.row(id)?.rows ?? []).length === 0) continue;

@@ -11,6 +11,7 @@ import type { Condition } from '../api/kubernetes/meta.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { Compiler } from '../compile/compiler.ts';
 import type { Rule } from '../compile/compiler.ts';
+import { Desired } from '../compile/desired.ts';
 import { RULES } from '../compile/rules.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
@@ -47,6 +48,7 @@ interface BenchOptions {
 export class RuleBench {
   readonly world: World;
   readonly compiler: Compiler;
+  readonly desired: Desired;
   readonly northbound: MemoryNorthbound;
   readonly allocation: AllocationStep;
   /** Number of row and object changes written since the start. */
@@ -65,10 +67,11 @@ export class RuleBench {
     this.world = new World({ ...DEFAULT_SETTINGS, ...options.settings });
     this.#objects = new MemoryObjects(this.world);
     this.#rules = options.rules ?? RULES;
-    this.compiler = new Compiler(this.world, this.#rules, ({ error }) => {
+    this.desired = new Desired(this.world);
+    this.compiler = new Compiler(this.world, this.desired, this.#rules, ({ error }) => {
       throw error;
     });
-    this.allocation = new AllocationStep(this.world, this.compiler.desired);
+    this.allocation = new AllocationStep(this.world, this.desired.addresses);
     if (options.after === undefined || options.databaseLost === true)
       this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
     else this.#observeRows();
@@ -179,7 +182,7 @@ export class RuleBench {
       if (!this.#round()) return;
     }
     throw new Error(
-      `the rules do not come to rest; still changing: ${[...this.compiler.desired.dirtyObjects, ...this.compiler.desired.dirtyRows].slice(0, 5).join(', ')}`,
+      `the rules do not come to rest; still changing: ${[...this.desired.objects.due, ...this.desired.rows.dueRows].slice(0, 5).join(', ')}`,
     );
   }
 
@@ -251,17 +254,17 @@ export class RuleBench {
       this.world.reactor.runDue();
     } while (this.#allocate());
     changed = this.#commitRows() || changed;
-    const { desired } = this.compiler;
-    for (const report of desired.freshReports)
+    const { desired } = this;
+    for (const report of desired.reports.fresh)
       this.#reports.push({ object: `${report.resource}/${report.key}`, type: report.type, reason: report.reason, message: report.message });
-    desired.freshReports.clear();
-    for (const id of [...desired.objectIds]) {
+    desired.reports.fresh.clear();
+    for (const id of [...desired.objects.ids]) {
       const at = id.indexOf('/');
-      if (!this.#objects.apply(id.slice(0, at) as ResourceName, id.slice(at + 1), desired.object(id))) continue;
+      if (!this.#objects.apply(id.slice(0, at) as ResourceName, id.slice(at + 1), desired.objects.of(id))) continue;
       this.writes++;
       changed = true;
     }
-    desired.dirtyObjects.clear();
+    desired.objects.due.clear();
     return changed;
   }
 
@@ -274,7 +277,7 @@ export class RuleBench {
 
   /** Compares all identities each time: a test's World is small. */
   #commitRows(): boolean {
-    const { desired } = this.compiler;
+    const { rows: desired } = this.desired;
     const ids = new Set<RowId>([GLOBAL_ROW, ...desired.rowIds, ...this.world.rows.owned]);
     this.conflicts.clear();
     let changed = false;
@@ -283,9 +286,9 @@ export class RuleBench {
       changed = this.#apply(id, diffRow(id, context)) || changed;
       changed = this.#apply(id, diffMembers(id, 'all', context)) || changed;
     }
-    desired.dirtyRows.clear();
-    desired.dirtyMembers.clear();
-    desired.dirtySelections.clear();
+    desired.dueRows.clear();
+    desired.dueMembers.clear();
+    desired.dueSelections.clear();
     return changed;
   }
 

@@ -204,7 +204,7 @@ export class TakenOver implements AsyncDisposable {
   /** The leftovers that `kiln status` and `kiln diff` report, by UUID; with the messages. */
   async leftovers(): Promise<{ readonly rows: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
-    const groups = leftoverGroups(look.world, look.desired);
+    const groups = leftoverGroups(look.world, look.desired.rows);
     return {
       rows: new Set(groups.flatMap(({ rows }) => rows.map(({ uuid }) => uuid))),
       findings: statusOf(look.world, true).findings.filter(({ what }) => what === 'left over'),

@@ -14,7 +14,7 @@ import { AllocationStep } from '../allocation-step.ts';
 export class AllocationBench {
   readonly world = new World(DEFAULT_SETTINGS);
   readonly desired = new Desired();
-  readonly step = new AllocationStep(this.world, this.desired);
+  readonly step = new AllocationStep(this.world, this.desired.addresses);
   #outputs: readonly Output[] = [];
 
   say(...outputs: readonly Output[]): this {

@@ -62,8 +62,8 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const plan = fresh.plan();
   const conflicts = fresh.conflicts();
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
-  const left = leftoverGroups(fresh.world, fresh.desired);
-  const vips = leftoverVips(fresh.world, fresh.desired);
+  const left = leftoverGroups(fresh.world, fresh.desired.rows);
+  const vips = leftoverVips(fresh.world, fresh.desired.rows);
   const count = plan.rows.length + plan.objects.length;
   if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left, leftoverVips: vips }));
   else if (count > 0) io.out(flags.details === true ? planLines(plan) : planGroupLines(plan));

@@ -65,7 +65,7 @@ export class WriterProcess {
     this.writer = new NorthboundWriter({
       session: this.session,
       world: this.world,
-      desired: this.desired,
+      desired: this.desired.rows,
       fence: this.fence,
       limit,
       undecided: (owner) => this.undecided.has(owner),

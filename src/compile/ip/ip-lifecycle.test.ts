@@ -13,7 +13,7 @@ test('an IP object removed by force under a running pod is created again, and it
     scene.bench.removeByForce('ips', 'db-0.shop');
     scene.pod('other');
     scene.bench.compile();
-    assert.notEqual(scene.bench.compiler.desired.row(portId('db-0.shop')), undefined);
+    assert.notEqual(scene.bench.desired.rows.row(portId('db-0.shop')), undefined);
     scene.bench.converge();
     const after = scene.bench.object('ips', 'db-0.shop');
     assert.notEqual(after?.metadata.uid, before?.metadata.uid);

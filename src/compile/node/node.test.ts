@@ -294,7 +294,7 @@ test('an orphaned join network stays for its nodes, whichever port is observed f
   scene.bench.removeByForce('subnets', 'join');
   for (const ip of scene.bench.keys('ips')) scene.bench.removeByForce('ips', ip);
   scene.bench.compile();
-  const wanted = [...scene.bench.compiler.desired.rowIds];
+  const wanted = [...scene.bench.desired.rows.rowIds];
   assert.ok(wanted.includes(rowId('Logical_Switch', 'join')), 'it stays meanwhile');
   assert.ok(wanted.includes(rowId('Logical_Switch_Port', 'node-n2')));
   assert.ok(!wanted.includes(rowId('Logical_Switch_Port', 'node-n1')));
@@ -341,7 +341,7 @@ test('traffic does not move away from a node whose port another program deletes:
   takeAway(scene, 'Logical_Switch_Port', 'node-n2');
   bench.compile();
   const toNode = rowId('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12');
-  assert.ok([...bench.compiler.desired.rowIds].includes(toNode), 'the way to the node stays');
+  assert.ok([...bench.desired.rows.rowIds].includes(toNode), 'the way to the node stays');
   bench.converge();
   assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
   assert.equal(gateway(), 'n2');

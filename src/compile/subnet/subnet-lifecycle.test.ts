@@ -147,7 +147,7 @@ test('the allocator gets the addresses of IPPools', () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'gold' }, spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.30', 'nonsense'] } });
   bench.converge();
-  assert.deepEqual(bench.compiler.desired.pool('red')?.named, [{ name: 'gold', ips: ['10.0.0.20..10.0.0.30'] }]);
+  assert.deepEqual(bench.desired.addresses.pool('red')?.named, [{ name: 'gold', ips: ['10.0.0.20..10.0.0.30'] }]);
 });
 
 test('a Subnet that is being deleted waits for its pods, also if the IP object was removed by force', () => {

@@ -58,7 +58,7 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   metrics.read('kiln_term', (report) => report({}, leadership.mayWriteObjects ? (leadership.fence.term ?? 0) : 0));
   metrics.read('kiln_ready', (report) => report({}, gauge(sources.ready())));
   metrics.read('kiln_reconcile_last_success_timestamp_seconds', (report) => report({}, sources.lastSuccess() / 1_000));
-  metrics.read('kiln_desired_rows', (report) => desired.rowCounts.forEach((count, table) => report({ table }, count)));
+  metrics.read('kiln_desired_rows', (report) => desired.rows.rowCounts.forEach((count, table) => report({ table }, count)));
   metrics.read('kiln_owned_rows', (report) => world.rows.ownedCounts.forEach((count, table) => report({ table }, count)));
   metrics.read('kiln_drift_rows', (report) => {
     for (const [table, counts] of rows.differences) for (const kind of DIFFERENCES) report({ table, kind }, counts[kind]);
@@ -123,16 +123,16 @@ function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: M
   const failed = new FailedRequests(world.reservations);
   exposeSubnetAddresses(metrics, world, subnetLabel);
   metrics.read('kiln_object_conditions', (report) => {
-    for (const { resource, type, status, reason, objects } of desired.conditionCounts)
+    for (const { resource, type, status, reason, objects } of desired.objects.conditionCounts)
       report({ kind: traitsOf(resource).kind, type, status, reason }, objects);
   });
   metrics.read('kiln_deletion_blocked_objects', (report) => {
-    for (const { resource, type, reason, objects } of desired.conditionCounts)
+    for (const { resource, type, reason, objects } of desired.objects.conditionCounts)
       if (type === DELETION_BLOCKED && reason !== NEEDED_BY_CLUSTER) report({ kind: traitsOf(resource).kind }, objects);
   });
   const reportedPods = (of: Reason): number => {
     let pods = 0;
-    for (const { reason, objects } of desired.conditionCounts) if (reason === of) pods += objects;
+    for (const { reason, objects } of desired.objects.conditionCounts) if (reason === of) pods += objects;
     return pods;
   };
   metrics.read('kiln_misbound_pods', (report) => report({}, reportedPods('Misbound')));

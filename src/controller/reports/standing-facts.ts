@@ -24,11 +24,11 @@ const AT_ONCE = 2_000;
  * @param now milliseconds since the epoch
  */
 export function* standingReports(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingReport | undefined> {
-  yield* desired.reports;
+  yield* desired.reports.all;
   let looked = 0;
-  for (const id of desired.objectIds) {
+  for (const id of desired.objects.ids) {
     if (++looked % AT_ONCE === 0) yield undefined;
-    for (const output of desired.object(id)) {
+    for (const output of desired.objects.of(id)) {
       if (output.kind !== 'patch') continue;
       const { resource, key, uid, conditions = [] } = output;
       for (const condition of conditions) {

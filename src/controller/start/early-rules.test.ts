@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { Compiler } from '../../compile/compiler.ts';
+import { Desired } from '../../compile/desired.ts';
 import { RULES } from '../../compile/rules.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
@@ -41,12 +42,13 @@ function giveIp(world: World, name: string): void {
 
 test('rules run once for each pod with an IP object', () => {
   const world = new World(DEFAULT_SETTINGS);
-  const compiler = new Compiler(world, RULES, ({ error }) => assert.fail(String(error)));
+  const desired = new Desired(world);
+  const compiler = new Compiler(world, desired, RULES, ({ error }) => assert.fail(String(error)));
   const early = new EarlyRules(world, compiler, () => 0);
   for (const name of ['2', '3', '4']) bind(world, name);
   giveIp(world, '2');
   giveIp(world, '3');
-  const isRequested = (name: string): boolean => compiler.desired.request(`p-${name}.ns#uid-${name}`) !== undefined;
+  const isRequested = (name: string): boolean => desired.addresses.request(`p-${name}.ns#uid-${name}`) !== undefined;
 
   assert.equal(
     early.run(() => true),
@@ -69,7 +71,8 @@ test('rules run once for each pod with an IP object', () => {
 
 test('slow rules wait until all lists are complete', () => {
   const world = new World(DEFAULT_SETTINGS);
-  const compiler = new Compiler(world, RULES, ({ error }) => assert.fail(String(error)));
+  const desired = new Desired(world);
+  const compiler = new Compiler(world, desired, RULES, ({ error }) => assert.fail(String(error)));
   let now = 0;
   const early = new EarlyRules(world, compiler, () => (now += 100));
   const names = Array.from({ length: 20 }, (_, at) => String(at + 2));
@@ -78,6 +81,6 @@ test('slow rules wait until all lists are complete', () => {
     giveIp(world, name);
   }
   early.run(() => false);
-  const requested = names.filter((name) => compiler.desired.request(`p-${name}.ns#uid-${name}`) !== undefined);
+  const requested = names.filter((name) => desired.addresses.request(`p-${name}.ns#uid-${name}`) !== undefined);
   assert.equal(requested.length, 11);
 });

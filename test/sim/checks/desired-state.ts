@@ -4,7 +4,9 @@
  */
 import { FINALIZER } from '../../../src/api/well-known.ts';
 import type { Desired } from '../../../src/compile/desired.ts';
-import { memberKey } from '../../../src/compile/desired.ts';
+import type { DesiredRows } from '../../../src/compile/desired-rows.ts';
+import { memberKey } from '../../../src/compile/desired-rows.ts';
+import type { DesiredObjects } from '../../../src/compile/desired-objects.ts';
 import type { ColumnValue, MemberOutput, ObjectId, PatchOutput, RowOutput } from '../../../src/compile/output.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
@@ -20,11 +22,16 @@ import { traitsOf } from '../../../src/world/resources.ts';
 import type { World } from '../../../src/world/world.ts';
 import type { Finding } from './check.ts';
 
-export function desiredStateFindings(world: World, desired: Desired, store: ObjectStore, schema: DatabaseSchema): readonly Finding[] {
+export function desiredStateFindings(
+  world: World,
+  { rows, objects }: Desired,
+  store: ObjectStore,
+  schema: DatabaseSchema,
+): readonly Finding[] {
   return [
-    ...[...desired.rowIds].flatMap((id) => rowFaults(world, desired, id, schema).map((what) => rowFinding(id, what))),
-    ...[...world.rows.owned].flatMap((id) => undesiredRows(world, desired, id).map((what) => rowFinding(id, what))),
-    ...[...desired.objectIds].flatMap((id) => objectFaults(desired, store, id).map((what) => objectFinding(id, what))),
+    ...[...rows.rowIds].flatMap((id) => rowFaults(world, rows, id, schema).map((what) => rowFinding(id, what))),
+    ...[...world.rows.owned].flatMap((id) => undesiredRows(world, rows, id).map((what) => rowFinding(id, what))),
+    ...[...objects.ids].flatMap((id) => objectFaults(objects, store, id).map((what) => objectFinding(id, what))),
   ];
 }
 
@@ -38,7 +45,7 @@ function objectFinding(id: ObjectId, what: string): Finding {
 
 const isOurs = (row: Entry | undefined): row is Entry => row?.ownership.kind === 'ours';
 
-function rowFaults(world: World, desired: Desired, id: RowId, schema: DatabaseSchema): readonly string[] {
+function rowFaults(world: World, desired: DesiredRows, id: RowId, schema: DatabaseSchema): readonly string[] {
   // A conflict: another program has a row of this name, and the object concerned reports it.
   if (world.rowConflicts.peek(id) !== undefined) return [];
   const { rows, members } = desired.row(id) ?? { rows: [], members: new Map<never, never>() };
@@ -148,7 +155,7 @@ function memberFault(world: World, { row, table }: Entry, { column, member }: Me
 }
 
 /** Rows, or members of one, that no rule emits any longer. */
-function undesiredRows(world: World, desired: Desired, id: RowId): readonly string[] {
+function undesiredRows(world: World, desired: DesiredRows, id: RowId): readonly string[] {
   // A conflict: a row of another program has this name, or is inside. The object concerned reports it, and it is resolved first.
   if (world.rowConflicts.peek(id) !== undefined) return [];
   const all = world.rows.rowsOf(id).filter(isOurs);
@@ -181,12 +188,12 @@ function hasForeignChild(world: World, { table, row }: Entry): boolean {
   });
 }
 
-function objectFaults(desired: Desired, store: ObjectStore, id: ObjectId): readonly string[] {
+function objectFaults(desired: DesiredObjects, store: ObjectStore, id: ObjectId): readonly string[] {
   const at = id.indexOf('/');
   const resource = id.slice(0, at) as ResourceName;
   const { group, plural } = traitsOf(resource);
   const object = store.get(group === '' ? plural : `${plural}.${group}`, id.slice(at + 1));
-  const outputs = desired.object(id);
+  const outputs = desired.of(id);
   if (object === undefined) return outputs.some(({ kind }) => kind === 'create') ? ['a rule emits it, and it does not exist'] : [];
   const { uid, deletionTimestamp } = object.metadata;
   const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);

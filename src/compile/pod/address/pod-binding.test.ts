@@ -58,11 +58,11 @@ test('the IP object comes first, then the row, then the annotations', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.compile();
-  const { desired } = scene.bench.compiler;
+  const { desired } = scene.bench;
   const wants = (): readonly string[] => [
-    ...desired.object(objectId('ips', 'web.shop')).map(({ kind }) => `ip ${kind}`),
-    ...(desired.row(portId('web.shop')) === undefined ? [] : ['row']),
-    ...desired.object(objectId('pods', 'shop/web')).map(() => 'annotations'),
+    ...desired.objects.of(objectId('ips', 'web.shop')).map(({ kind }) => `ip ${kind}`),
+    ...(desired.rows.row(portId('web.shop')) === undefined ? [] : ['row']),
+    ...desired.objects.of(objectId('pods', 'shop/web')).map(() => 'annotations'),
   ];
   assert.deepEqual(wants(), ['ip create']);
   scene.bench.put('ips', objectOf(scene, 'web.shop'));
@@ -146,7 +146,7 @@ test('a fresh controller plans nothing', () => {
 
 /** The IP object that the rules emit. */
 function objectOf(scene: PodScene, name: string): { readonly metadata: { readonly name: string } } {
-  const output = scene.bench.compiler.desired.object(objectId('ips', name)).find(({ kind }) => kind === 'create');
+  const output = scene.bench.desired.objects.of(objectId('ips', name)).find(({ kind }) => kind === 'create');
   assert.ok(output?.kind === 'create');
   return output.object as unknown as { readonly metadata: { readonly name: string } };
 }

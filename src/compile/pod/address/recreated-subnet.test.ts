@@ -356,7 +356,7 @@ test("rows of an older Subnet that contain another program's rows do not become 
   bench.removeByForce('subnets', 'side');
   scene.subnet('side', { cidrBlock: '10.1.0.0/24', vpc: 'blue' });
   bench.converge();
-  const isWanted = (): boolean => [...bench.compiler.desired.rowIds].includes(rowId('Port_Group', 'side.n1'));
+  const isWanted = (): boolean => [...bench.desired.rows.rowIds].includes(rowId('Port_Group', 'side.n1'));
   assert.notEqual(group(), undefined, 'it waits for the other program');
   assert.equal(isWanted(), false);
   bench.removeByForce('vpcs', 'blue');

@@ -125,7 +125,7 @@ test('an object whose rows cannot be deleted yet reports the reason', () => {
   });
   bench.delete('subnets', 'fx');
   bench.compile();
-  const reported = bench.compiler.desired.object('subnets/fx' as never);
+  const reported = bench.desired.objects.of('subnets/fx' as never);
   assert.match(stringifyJson(reported), /Subnet fx cannot be deleted yet: Logical_Switch_Port guest in it is not ours/);
 });
 

@@ -49,7 +49,7 @@ test('a running Subnet does not yield to an older one that moves', () => {
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-a')?.['networks'], ['10.0.0.1/24']);
-  assert.equal(bench.compiler.desired.pool('a')?.v4, '10.0.0.0/24');
+  assert.equal(bench.desired.addresses.pool('a')?.v4, '10.0.0.0/24');
   const second = bench.restarted();
   second.converge();
   assert.deepEqual([second.writes, second.condition('subnets', 'b', 'Ready')?.status], [0, 'True']);

@@ -86,7 +86,7 @@ test('a dropped family in use stays in the rows until its last address is releas
     /Subnet red: spec\.cidrBlock leaves out addresses in use; fd00::\/112 stays in effect until these are gone: IP p0\.shop;/,
   );
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
-  assert.deepEqual([bench.compiler.desired.pool('red')?.v4, bench.compiler.desired.pool('red')?.v6], ['10.0.0.0/24', undefined]);
+  assert.deepEqual([bench.desired.addresses.pool('red')?.v4, bench.desired.addresses.pool('red')?.v6], ['10.0.0.0/24', undefined]);
   bench.removeByForce('ips', 'p0.shop');
   bench.converge();
   assert.deepEqual(networks(bench), ['10.0.0.1/24']);
@@ -99,7 +99,7 @@ test('a narrowed CIDR waits for addresses outside of it, and allocates only addr
   bench.converge();
   assert.deepEqual(networks(bench), ['10.0.0.1/16']);
   assert.match(bench.condition('subnets', 'red', 'Accepted')?.message ?? '', /IP p1\.shop;/);
-  assert.equal(bench.compiler.desired.pool('red')?.v4, '10.0.0.0/24');
+  assert.equal(bench.desired.addresses.pool('red')?.v4, '10.0.0.0/24');
   bench.removeByForce('ips', 'p1.shop');
   bench.converge();
   assert.deepEqual(networks(bench), ['10.0.0.1/24']);
@@ -119,7 +119,7 @@ test('a mistyped CIDR does not take a running network down', () => {
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.300/24' });
   bench.converge();
   assert.deepEqual([networks(bench), bench.world.rows.ownedBy('subnet//red').size], [['10.0.0.1/24'], rows]);
-  assert.equal(bench.compiler.desired.pool('red')?.v4, '10.0.0.0/24');
+  assert.equal(bench.desired.addresses.pool('red')?.v4, '10.0.0.0/24');
   const validated = bench.condition('subnets', 'red', 'Validated');
   assert.deepEqual([validated?.status, validated?.reason], ['False', 'ValidateLogicalSwitchFailed']);
   assert.match(validated?.message ?? '', /Subnet red: spec\.cidrBlock "10\.0\.0\.300\/24"/);
@@ -135,7 +135,7 @@ test('a mistyped CIDR does not take a running network down', () => {
 
 test('a Subnet that was never valid has no rows', () => {
   const bench = setUp('nonsense');
-  assert.deepEqual([bench.row('Logical_Switch', 'red'), bench.compiler.desired.pool('red')], [undefined, undefined]);
+  assert.deepEqual([bench.row('Logical_Switch', 'red'), bench.desired.addresses.pool('red')], [undefined, undefined]);
   assert.deepEqual(
     [bench.condition('subnets', 'red', 'Ready')?.status, bench.condition('subnets', 'red', 'Error')?.status],
     ['False', 'True'],

@@ -7,10 +7,9 @@ import { isExecutable, onPath } from './executable.ts';
 export type OvnRelease = 'system' | '25.03';
 
 /** The programs of OVN and Open vSwitch that the laboratory starts. */
-export type OvnProgram =
-  'ovsdb-server' | 'ovsdb-tool' | 'ovsdb-client' | 'ovn-northd' | 'ovn-nbctl' | 'ovn-sbctl' | 'ovn-trace' | 'ovn-appctl';
+export type OvnProgram = (typeof PROGRAMS)[number];
 
-const PROGRAMS: readonly OvnProgram[] = [
+const CENTRAL_PROGRAMS = [
   'ovsdb-server',
   'ovsdb-tool',
   'ovsdb-client',
@@ -19,7 +18,9 @@ const PROGRAMS: readonly OvnProgram[] = [
   'ovn-sbctl',
   'ovn-trace',
   'ovn-appctl',
-];
+] as const;
+const NODE_PROGRAMS = ['ovs-vswitchd', 'ovn-controller', 'ovs-vsctl', 'ovs-ofctl', 'ovs-appctl'] as const;
+const PROGRAMS = [...CENTRAL_PROGRAMS, ...NODE_PROGRAMS] as const;
 
 /** An installed OVN: argument vectors for its programs and the paths of its schemas. */
 export interface OvnInstallation {
@@ -28,6 +29,7 @@ export interface OvnInstallation {
   readonly command: (program: OvnProgram) => readonly [string, ...string[]];
   readonly northboundSchema: string;
   readonly southboundSchema: string;
+  readonly vswitchSchema: string;
 }
 
 /** The folder in the cache with OVN 25.03, unpacked from Debian 13's packages. */
@@ -49,7 +51,7 @@ function findSystemOvn(env: Environment): OvnInstallation | undefined {
   }
   const schemas = ['/usr/share/ovn', '/usr/local/share/ovn'].find((folder) => existsSync(join(folder, 'ovn-nb.ovsschema')));
   if (schemas === undefined) return undefined;
-  return installation('system', schemas, (program) => [paths.get(program) ?? program]);
+  return installation('system', schemas, join(schemas, '../openvswitch'), (program) => [paths.get(program) ?? program]);
 }
 
 /**
@@ -60,12 +62,12 @@ function findUnpackedOvn(root: string): OvnInstallation | undefined {
   const loader = findLoader(root);
   const libraries = findLibraries(root);
   if (loader === undefined || libraries === undefined) return undefined;
-  const path = (program: OvnProgram): string => {
-    const inSbin = join(root, 'usr/sbin', program);
-    return isExecutable(inSbin) ? inSbin : join(root, 'usr/bin', program);
-  };
+  // Debian's alternatives choose the ovs-vswitchd of /usr/lib, and were not set up in an unpacked package.
+  const folders = ['usr/sbin', 'usr/bin', 'usr/lib/openvswitch-switch'].map((folder) => join(root, folder));
+  const path = (program: OvnProgram): string =>
+    folders.map((folder) => join(folder, program)).find(isExecutable) ?? join(root, 'usr/bin', program);
   if (!PROGRAMS.every((program) => isExecutable(path(program)))) return undefined;
-  return installation('25.03', join(root, 'usr/share/ovn'), (program) => [
+  return installation('25.03', join(root, 'usr/share/ovn'), join(root, 'usr/share/openvswitch'), (program) => [
     loader,
     '--library-path',
     libraries,
@@ -75,12 +77,13 @@ function findUnpackedOvn(root: string): OvnInstallation | undefined {
   ]);
 }
 
-function installation(release: OvnRelease, schemas: string, command: OvnInstallation['command']): OvnInstallation {
+function installation(release: OvnRelease, schemas: string, vswitchSchemas: string, command: OvnInstallation['command']): OvnInstallation {
   return {
     release,
     command,
     northboundSchema: join(schemas, 'ovn-nb.ovsschema'),
     southboundSchema: join(schemas, 'ovn-sb.ovsschema'),
+    vswitchSchema: join(vswitchSchemas, 'vswitch.ovsschema'),
   };
 }
 

@@ -1,5 +1,6 @@
 import { setUpKubectl, setUpKubernetes, setUpOldestKubernetes } from './kubernetes.ts';
 import { setUpOvn, setUpUnpackedOvn } from './ovn.ts';
+import { setUpPackets } from './packets.ts';
 import { SetupError } from './report.ts';
 
 /** Sets the machine up for a target, `start`, `test` or `test:long`, and returns the exit code. */
@@ -9,7 +10,7 @@ export async function setUp(target: string | undefined): Promise<number> {
       throw new SetupError('say what to set up for: node scripts/setup.mjs start, test or test:long');
     }
     await setUpOvn();
-    if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpUnpackedOvn]);
+    if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpUnpackedOvn, setUpPackets]);
     if (target === 'test:long') await setUpTests([setUpOldestKubernetes]);
     return 0;
   } catch (error) {

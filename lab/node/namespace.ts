@@ -1,0 +1,62 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlive } from '../directory-claim.ts';
+import { runProgram } from '../programs/run-program.ts';
+
+/** Where `ip netns` keeps its namespaces. */
+const FOLDER = '/run/netns';
+/** The process id in the name tells whether its laboratory still runs. */
+const NAME = /^kiln-(\d+)-/;
+let made = 0;
+
+/** A network namespace with a name of its own: `ip netns exec NAME …` enters it by hand. */
+export class NetworkNamespace {
+  readonly name: string;
+
+  private constructor(name: string) {
+    this.name = name;
+  }
+
+  /**
+   * Creates one, with its loopback interface up. Namespaces of laboratories that were killed are deleted first.
+   *
+   * @param role part of the name: `node-1`, `default-web`
+   * @throws ProgramError without the right to create namespaces (CAP_SYS_ADMIN)
+   */
+  static async create(role: string): Promise<NetworkNamespace> {
+    await deleteAbandoned();
+    made += 1;
+    const namespace = new NetworkNamespace(`kiln-${process.pid}-${made}-${role}`);
+    await runProgram(['ip', 'netns', 'add', namespace.name]);
+    await namespace.run('ip', 'link', 'set', 'lo', 'up');
+    return namespace;
+  }
+
+  get path(): string {
+    return join(FOLDER, this.name);
+  }
+
+  /** The command that runs a program in this namespace. Unlike `ip netns exec` it leaves /sys as it is, which container runtimes need. */
+  command(...program: readonly [string, ...string[]]): readonly [string, ...string[]] {
+    return ['nsenter', `--net=${this.path}`, '--', ...program];
+  }
+
+  /** Runs a program in it and returns what it prints. Throws `ProgramError` when it fails. */
+  async run(...program: readonly [string, ...string[]]): Promise<string> {
+    return await runProgram(this.command(...program), { timeoutMs: 60_000 });
+  }
+
+  /** Deletes the namespace with all its interfaces, as soon as no process is in it. */
+  async delete(): Promise<void> {
+    if (existsSync(this.path)) await runProgram(['ip', 'netns', 'delete', this.name]);
+  }
+}
+
+async function deleteAbandoned(): Promise<void> {
+  const names = existsSync(FOLDER) ? readdirSync(FOLDER) : [];
+  for (const name of names) {
+    const owner = Number(NAME.exec(name)?.[1] ?? process.pid);
+    // Another laboratory may delete it at the same time.
+    if (owner !== process.pid && !isAlive(owner)) await runProgram(['ip', 'netns', 'delete', name]).catch(() => '');
+  }
+}

@@ -1,0 +1,73 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { OvnInstallation } from '../programs/ovn.ts';
+import { NetworkNamespace } from './namespace.ts';
+import { OpenVSwitch } from './open-vswitch.ts';
+import type { PrefixedAddress, Underlay } from './underlay.ts';
+
+/** Holds the node's interface and address: a userspace datapath sends tunnels only through a bridge of its own. */
+export const PHYSICAL_BRIDGE = 'br-phy';
+/** The node's interface in the underlay. */
+const UPLINK = 'uplink';
+
+export interface PacketNodeOptions {
+  readonly name: string;
+  readonly address: PrefixedAddress;
+  readonly underlay: Underlay;
+  readonly installation: OvnInstallation;
+  /** The folder of its database, sockets and logs. The path of a Unix socket has at most 107 bytes. */
+  readonly directory: string;
+}
+
+/**
+ * A node as its machine is before any network plugin comes: a namespace with a running Open vSwitch, and its address in the underlay. The
+ * bridge of OVN, the chassis and the interfaces of pods are left to the node agent, or to a test.
+ */
+export class PacketNode implements AsyncDisposable {
+  readonly name: string;
+  /** Without the length of the prefix. */
+  readonly address: string;
+  readonly namespace: NetworkNamespace;
+  readonly vswitch: OpenVSwitch;
+  readonly #directory: string;
+
+  private constructor(namespace: NetworkNamespace, vswitch: OpenVSwitch, { name, address, directory }: PacketNodeOptions) {
+    this.name = name;
+    this.address = address.slice(0, address.indexOf('/'));
+    this.namespace = namespace;
+    this.vswitch = vswitch;
+    this.#directory = directory;
+  }
+
+  /** Starts all of it but ovn-controller. */
+  static async start(options: PacketNodeOptions): Promise<PacketNode> {
+    const { name, address, underlay, installation, directory } = options;
+    const namespace = await NetworkNamespace.create(name);
+    const vswitch = new OpenVSwitch(namespace, installation, join(directory, 'ovs'));
+    const node = new PacketNode(namespace, vswitch, options);
+    try {
+      await underlay.connect(namespace, UPLINK);
+      await vswitch.start();
+      const userspace = ['set', 'bridge', PHYSICAL_BRIDGE, 'datapath_type=netdev'];
+      await vswitch.vsctl('add-br', PHYSICAL_BRIDGE, '--', ...userspace, '--', 'add-port', PHYSICAL_BRIDGE, UPLINK);
+      await namespace.run('ip', 'address', 'add', address, 'dev', PHYSICAL_BRIDGE);
+      await namespace.run('ip', 'link', 'set', PHYSICAL_BRIDGE, 'up');
+      await namespace.run('ip', 'route', 'add', 'default', 'via', underlay.router);
+    } catch (error) {
+      await node.delete();
+      throw error;
+    }
+    return node;
+  }
+
+  /** Ends its daemons and deletes its namespace and its folder. */
+  async delete(): Promise<void> {
+    await this.vswitch.stop();
+    await this.namespace.delete();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.delete();
+  }
+}

@@ -23,7 +23,7 @@ export const POD_ANNOTATIONS = {
   mac_address: { use: 'acts, writes', what: 'its MAC; a request for it before the interface has one' },
   ip_address: { use: 'acts, writes', what: 'its addresses, separated by commas; a request for them before the interface has any' },
   ip_family: { use: 'acts', what: '`ipv4` or `ipv6`: a request for an address of this family alone, if its Subnet has both' },
-  cidr: { use: 'writes', what: 'networks of its Subnet, whose mask it has while it runs' },
+  cidr: { use: 'writes', what: 'networks of its Subnet when the pod started: it has their masks while it runs' },
   gateway: { use: 'acts, writes', what: 'gateways of its Subnet, to which its routes lead while it runs' },
   ip_pool: { use: 'acts', what: 'an IPPool, or addresses separated by commas, from which the interface gets its own' },
   logical_switch: { use: 'acts, writes', what: 'its Subnet; a request for it before the interface has one' },
@@ -179,7 +179,7 @@ export const KILN_ANNOTATIONS = {
   allowChangeUnderPods: {
     on: 'Subnet',
     use: 'acts',
-    what: '`true`: its gateway and MTU may change while pods run, whose interfaces keep the old ones until they are made again',
+    what: '`true`: its gateway, mask and MTU may change while pods run, whose interfaces keep the old ones until they are made again',
   },
   conditions: { on: 'kinds without conditions in their schema', use: 'acts, writes', what: 'JSON list of conditions' },
   seen: { on: 'IP', use: 'writes', what: 'the last writer, to detect an outdated list of IP objects' },

@@ -358,6 +358,10 @@ export const REASONS = {
   SubnetHoldsApiServer: breach('spec.cidrBlock: the API server has an address in it'),
   SubnetHoldsNode: breach('spec.cidrBlock: a node has an address in it'),
   SubnetMacOnlyWithAddresses: breach('spec.protocol Mac beside addresses'),
+  SubnetMaskInUse: {
+    means: 'spec.cidrBlock was narrowed under running pods with the mask of the wider network, which stays',
+    next: 'put it back, or delete what the message names, or allow it: annotation kiln.io/allow-change-under-pods',
+  },
   SubnetMtuInUse: {
     means: 'the MTU was changed under running pods, whose interfaces keep theirs',
     next: 'put it back, or delete what the message names, or allow it: annotation kiln.io/allow-change-under-pods',

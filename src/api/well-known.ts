@@ -146,7 +146,7 @@ export const kilnAnnotation = {
   allowPortSecurityOff: 'kiln.io/allow-port-security-off',
   /** On a Subnet: `true` allows ports to receive frames for any address. */
   allowLayer2Forward: 'kiln.io/allow-layer2-forward',
-  /** On a Subnet: `true` lets gateway and MTU change under running pods, whose interfaces keep the old ones. */
+  /** On a Subnet: `true` lets gateway, mask and MTU change under running pods, whose interfaces keep the old ones. */
   allowChangeUnderPods: 'kiln.io/allow-change-under-pods',
   /** JSON list of conditions, on kinds whose schema has none. */
   conditions: 'kiln.io/conditions',

@@ -171,6 +171,17 @@ const HISTORIES: Partial<Readonly<Record<Reason, () => void>>> = {
     const { status, reason } = bench.condition('subnets', 'new', 'Ready') ?? {};
     assert.deepEqual([status, reason], ['False', 'RouterPortPending']);
   },
+  SubnetMaskInUse: () => {
+    const edit = subnet(
+      { cidrBlock: '10.70.0.0/25', namespaces: ['shop'] },
+      { before: { cidrBlock: '10.70.0.0/24', namespaces: ['shop'] } },
+    );
+    const scene = withPod();
+    assert.ok(denialsOf(scene, edit).includes('SubnetMaskInUse'));
+    scene.bench.edit('subnets', 'new', edit.spec);
+    scene.bench.converge();
+    assert.equal(scene.bench.condition('subnets', 'new', 'Accepted')?.reason, 'SubnetMaskInUse');
+  },
   SubnetMtuInUse: () => {
     const edit = subnet({ mtu: 1300, namespaces: ['shop'] }, { before: { cidrBlock: '10.70.0.0/24', namespaces: ['shop'] } });
     const scene = withPod();

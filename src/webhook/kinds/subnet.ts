@@ -82,10 +82,11 @@ export function validateSubnetUpdate(before: Subnet, after: Subnet, observed: Ob
 }
 
 /**
- * Warns that running pods keep the old mask: they look for the addresses outside of the new CIDR on their own switch, and could not reach
- * another Subnet with them.
+ * Warns, if an administrator allows a narrower CIDR, that running pods keep the old mask: they look for the addresses outside of the new
+ * CIDR on their own switch, and could not reach another Subnet with them.
  */
 function maskWarnings(world: World, before: Subnet, after: Subnet): readonly string[] {
+  if (!mayChangeUnderPods(after)) return [];
   const [old, now] = [before, after].map(({ spec }) => subnetCidrs(spec)) as [Dual<Cidr>, Dual<Cidr>];
   const left = ([4, 6] as const).flatMap((family) => {
     const [from, to] = [ofFamily(old, family), ofFamily(now, family)];

@@ -7,7 +7,8 @@ import type { Pod } from '../../../src/api/kubernetes/core.ts';
 import type { Subnet } from '../../../src/api/kinds/subnet.ts';
 import { annotationKey, POD_CONDITION, podAnnotation } from '../../../src/api/well-known.ts';
 import { parseAddress } from '../../../src/net/address.ts';
-import { cidrContains, parseCidr } from '../../../src/net/cidr.ts';
+import type { Cidr } from '../../../src/net/cidr.ts';
+import { cidrContains, cidrCovers, parseCidr } from '../../../src/net/cidr.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { rowId } from '../../../src/nb/row-id.ts';
 import type { Row } from '../../../src/ovsdb/index.ts';
@@ -32,7 +33,7 @@ export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod
   if (!isIn) return [];
   const network = (['cidr', 'gateway'] as const).flatMap((suffix) => {
     const expected = suffix === 'cidr' ? spec.cidrBlock : spec.gateway;
-    return sorted(ovnAnnotation(pod, suffix)) === sorted(expected ?? '')
+    return sorted(ovnAnnotation(pod, suffix)) === sorted(expected ?? '') || (suffix === 'cidr' && hasSmallerMasks(pod, addresses, cidrs))
       ? []
       : [`${suffix} in its annotations is ${ovnAnnotation(pod, suffix)}, and not ${expected ?? ''}`];
   });
@@ -67,6 +68,17 @@ export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod
     ...portFaults(world, subnet, object, pod, row),
     ...requestFaults(pod),
   ];
+}
+
+/** A pod from before its Subnet became wider has smaller masks, with its address and gateway. */
+function hasSmallerMasks(pod: Pod, addresses: readonly string[], cidrs: readonly Cidr[]): boolean {
+  const masks = splitList(ovnAnnotation(pod, 'cidr')).flatMap((text) => parseCidr(text) ?? []);
+  const within = [...addresses, ...splitList(ovnAnnotation(pod, 'gateway'))].flatMap((text) => parseAddress(text) ?? []);
+  return (
+    masks.length === cidrs.length &&
+    masks.every((mask) => cidrs.some((cidr) => cidr.family === mask.family && cidrCovers(cidr, mask))) &&
+    within.every((address) => !masks.some(({ family }) => family === address.family) || masks.some((mask) => cidrContains(mask, address)))
+  );
 }
 
 /** Its address is in the network of its annotations, even if its Subnet has another network since. */

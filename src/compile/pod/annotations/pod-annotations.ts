@@ -28,6 +28,7 @@ import { annotationOf, isAllocated } from '../interface/pod-interface.ts';
 import { interfacesOf } from '../interface/pod-interfaces.ts';
 import type { PodInterfaces } from '../interface/pod-interfaces.ts';
 import { addressMismatch, correctedAnnotations, reservedIpMismatch } from '../report/annotation-mismatch.ts';
+import { masksInEffect } from './interface-masks.ts';
 import { portGroupsOf, portAddressText } from '../port/pod-port.ts';
 import { podOwner } from '../view/pod-view.ts';
 import { outsideTenancy } from '../report/tenancy-report.ts';
@@ -200,7 +201,11 @@ function allocatedAnnotations(world: World, { nic, durable }: Binding): Readonly
     [key('ip_address')]: ipText(addresses),
     [key('mac_address')]: addresses.mac === '' ? null : addresses.mac,
     // If the Subnet was recreated with another network, these stay: the pod's address is of the old network.
-    ...(subnet !== undefined && isWithin(subnet, addresses) && { [key('cidr')]: subnet.cidr, [key('gateway')]: subnet.gateway }),
+    ...(subnet !== undefined &&
+      isWithin(subnet, addresses) && {
+        [key('cidr')]: isAllocated(nic) ? masksInEffect(subnet, addresses, nic.pod.masks[key('cidr')]) : subnet.cidr,
+        [key('gateway')]: subnet.gateway,
+      }),
     [key('logical_switch')]: nic.isOvn ? addresses.subnet : null,
     ...(nic.isOvn
       ? annotationOf(nic, 'pod_nic_type') === '' && { [key('pod_nic_type')]: world.settings.podNicType }

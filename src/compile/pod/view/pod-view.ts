@@ -40,6 +40,8 @@ export interface PodView {
   readonly migration: { readonly name: string; readonly uid: string } | undefined;
   /** The annotations about interfaces that rules read; `allocated` only for an interface with a proof. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Annotations `cidr` by key: the networks whose masks the node agent gave to its interfaces. No request. */
+  readonly masks: Labels;
   /** Providers of interfaces marked as allocated without a proof: their addresses are requests. */
   readonly unproven: readonly string[];
   /** Empty unless the pod declares Vips, which select pods by label. */
@@ -76,6 +78,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
     migration: migrationOf(pod),
     annotations: unproven.length === 0 ? claims : withoutAllocated(claims, unproven),
+    masks: masksOf(pod),
     unproven,
     labels: metadata.annotations?.[annotationKey.allowedAddressPairs] === undefined ? {} : (metadata.labels ?? {}),
     boundCondition: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
@@ -169,6 +172,14 @@ const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.podSnat,
 ]);
 const MARK = '.kubernetes.io/';
+
+const CIDR = `${MARK}cidr`;
+const NO_MASKS: Labels = {};
+
+function masksOf({ metadata: { annotations = {} } }: Pod): Labels {
+  const found = Object.entries(annotations).filter(([key]) => key.endsWith(CIDR));
+  return found.length === 0 ? NO_MASKS : Object.fromEntries(found);
+}
 
 function networkAnnotations(pod: Pod): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {};

@@ -1,5 +1,5 @@
 /**
- * A Subnet changes under running pods: the routes and MTU of their interfaces stay in effect while the pods have them; all other changes
+ * A Subnet changes under running pods: the routes, masks and MTU of their interfaces stay in effect while the pods have them; all other changes
  * take effect.
  */
 import assert from 'node:assert/strict';
@@ -171,6 +171,81 @@ test('a wider network, and a further family, take effect under running pods', ()
   scene.bench.converge();
   edit(scene, { ...SUBNET, cidrBlock: '10.0.0.0/23,fd00::/112' });
   assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.1/23', 'fd00::1/112'], 'Accepted']);
+});
+
+const NARROW = { ...SUBNET, cidrBlock: '10.0.0.0/25,fd00::/112' };
+const cidrOf = (scene: PodScene, pod: string): string | undefined => scene.annotations(`shop/${pod}`)[own('cidr')];
+
+test('a network stays as wide as the masks of running pods, and new addresses come from the narrower one', () => {
+  for (const [narrow, mask, range] of [
+    [NARROW, '10.0.0.0/24', '10.0.0.3-10.0.0.126'],
+    [{ ...SUBNET, cidrBlock: '10.0.0.0/24,fd00::/120' }, 'fd00::/112', 'fd00::3-fd00::fe'],
+  ] as const) {
+    const scene = shop();
+    scene.pod('web');
+    scene.bench.converge();
+    edit(scene, narrow);
+    assert.deepEqual(networks(scene), ['10.0.0.1/24', 'fd00::1/112']);
+    const [reason, message] = accepted(scene);
+    assert.equal(reason, 'SubnetMaskInUse');
+    assert.equal(
+      message,
+      `Subnet net: spec.cidrBlock is narrower than the network of running pods, which look for all of ${mask} on their own switch; it stays in ` +
+        `effect until they are gone, and new addresses come from spec.cidrBlock: Pod shop/web; put ${mask} back, or delete all of these ` +
+        'before new ones come, or kubectl annotate subnet net kiln.io/allow-change-under-pods=true and make them again',
+    );
+    assert.equal(scene.bench.condition('subnets', 'net', 'Ready')?.status, 'True');
+    const { status = {} } = scene.bench.object('subnets', 'net') ?? {};
+    assert.ok([status['v4availableIPrange'], status['v6availableIPrange']].includes(range), String(status['v4availableIPrange']));
+    assert.equal(scene.bench.writesAfterRestart(), 0);
+    scene.pod('late');
+    scene.bench.converge();
+    assert.equal(cidrOf(scene, 'late'), SUBNET.cidrBlock, 'a new pod has the network in effect');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.128/25,fd00::8000/113' });
+    scene.bench.converge();
+    assert.equal(accepted(scene, 'other')[0], 'SubnetCidrOverlap', 'no other Subnet gets what these pods look for on their switch');
+    for (const pod of ['late', 'web']) scene.bench.removeByForce('pods', `shop/${pod}`);
+    scene.bench.converge();
+    assert.equal(accepted(scene)[0], 'Accepted');
+    assert.notDeepEqual(networks(scene), ['10.0.0.1/24', 'fd00::1/112']);
+  }
+});
+
+test('with its annotation a network becomes narrower under running pods', () => {
+  const scene = shop();
+  scene.pod('web');
+  scene.bench.converge();
+  scene.bench.put('subnets', { metadata: { name: 'net', annotations: { 'kiln.io/allow-change-under-pods': 'true' } }, spec: NARROW });
+  scene.bench.converge();
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.1/25', 'fd00::1/112'], 'Accepted']);
+});
+
+test('a pod from before the network became wider has its smaller mask, and no narrower network waits for it', () => {
+  const scene = shop(NARROW);
+  scene.pod('old');
+  scene.bench.converge();
+  edit(scene, SUBNET);
+  assert.equal(cidrOf(scene, 'old'), NARROW.cidrBlock);
+  scene.pod('young');
+  scene.bench.converge();
+  edit(scene, NARROW);
+  assert.match(accepted(scene)[1], /: Pod shop\/young;/);
+  scene.bench.removeByForce('pods', 'shop/young');
+  scene.bench.converge();
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.1/25', 'fd00::1/112'], 'Accepted']);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
+});
+
+test('an annotation cidr that is wrong, missing or without the gateway is written again', () => {
+  const scene = shop();
+  scene.pod('web');
+  scene.bench.converge();
+  for (const cidr of ['', '10.0.0.0/16,fd00::/112', '10.0.0.2/31,fd00::/112', 'nonsense']) {
+    const { metadata, spec } = scene.bench.object('pods', 'shop/web') ?? assert.fail();
+    scene.bench.put('pods', { metadata: { ...metadata, annotations: { ...metadata.annotations, [own('cidr')]: cidr } }, spec });
+    scene.bench.converge();
+    assert.equal(cidrOf(scene, 'web'), SUBNET.cidrBlock);
+  }
 });
 
 test('an overlay Subnet keeps its router port under running pods when its spec names a Vlan; with a logical gateway it has it anyway', () => {

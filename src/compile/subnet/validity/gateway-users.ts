@@ -1,16 +1,20 @@
 /**
- * Running pods and nodes with routes through the gateway of a Subnet, according to their annotations, from which the node agents configured
- * them. A route in a pod does not change while the pod runs.
+ * What running pods and nodes have of a Subnet, according to their annotations, from which the node agents configured them: routes through
+ * its gateway, the masks of its networks. Neither changes while the pod runs.
  */
 import type { ReadPodAnnotation } from '../../../api/annotations.ts';
 import type { Labels } from '../../../api/kubernetes/meta.ts';
 import { attachmentProvider, subnetProvider } from '../../../api/names.ts';
 import { parseNetworkSelections } from '../../../api/pod/network-selection.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../../api/well-known.ts';
+import type { Family } from '../../../net/address.ts';
 import { canonicalAddress, parseAddress } from '../../../net/address.ts';
+import type { Cidr } from '../../../net/cidr.ts';
+import { cidrCovers, formatCidr, parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
+import type { PodView } from '../../pod/view/pod-view.ts';
 import { allocatedProviders, podView } from '../../pod/view/pod-view.ts';
 
 /** Limit of names in a message. */
@@ -29,25 +33,31 @@ const NONE: GatewayUsers = { count: 0, names: [] };
  * nodes.
  */
 export function gatewayUsers(world: World, subnet: string, gateway: string): GatewayUsers {
-  return usersOf(world, subnet, (gateways) => gateways.includes(`${subnet} ${gateway}`));
+  return usersOf(world, subnet, ({ gateways }) => gateways.includes(`${subnet} ${gateway}`));
+}
+
+/**
+ * Running pods that look for every address of a wider network than the requested one on their own switch. Computed only while a narrower
+ * network is requested. Cost: one pass over the Subnet's pods.
+ */
+export function maskUsers(world: World, subnet: string, requested: Cidr): GatewayUsers {
+  const isWider = (text: string): boolean => {
+    const mask = parseCidr(text);
+    return mask !== undefined && mask.family === requested.family && mask.prefix < requested.prefix && cidrCovers(mask, requested);
+  };
+  return usersOf(world, subnet, ({ masks }) => masks.some((mask) => mask.subnet === subnet && isWider(mask.cidr)), true);
 }
 
 /** Running pods with an interface of OVN in a Subnet. Cost: the same. */
 export function podsInSubnet(world: World, subnet: string): GatewayUsers {
-  return usersOf(world, subnet, (_, subnets) => subnets.includes(subnet), true);
+  return usersOf(world, subnet, ({ subnets }) => subnets.includes(subnet), true);
 }
 
-function usersOf(
-  world: World,
-  subnet: string,
-  uses: (gateways: readonly string[], subnets: readonly string[]) => boolean,
-  podsOnly = false,
-): GatewayUsers {
-  const pods = [...world.pods.bucket('allocated', subnet)].filter((pod) => {
-    const { gateways, subnets } = world.ask(routesOfPod, pod);
-    return uses(gateways, subnets);
-  });
-  const nodes = podsOnly ? [] : [...world.nodes.bucket('allocated', subnet)].filter((node) => uses(world.ask(gatewaysOfNode, node), []));
+function usersOf(world: World, subnet: string, uses: (configured: Configured) => boolean, podsOnly = false): GatewayUsers {
+  const pods = [...world.pods.bucket('allocated', subnet)].filter((pod) => uses(world.ask(configurationOfPod, pod)));
+  const nodes = podsOnly
+    ? []
+    : [...world.nodes.bucket('allocated', subnet)].filter((node) => uses({ ...NOT_CONFIGURED, gateways: world.ask(gatewaysOfNode, node) }));
   const count = pods.length + nodes.length;
   if (count === 0) return NONE;
   const names = [
@@ -65,35 +75,48 @@ export function usersText({ count, names }: GatewayUsers): string {
   return names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '');
 }
 
-interface PodRoutes {
+interface Configured {
   /** `<subnet> <address>` of each next hop in a route of the pod. */
   readonly gateways: readonly string[];
   /** Subnets of its interfaces. */
   readonly subnets: readonly string[];
+  /** Networks whose masks its interfaces have, in canonical form. */
+  readonly masks: readonly { readonly subnet: string; readonly cidr: string }[];
 }
 
-const NO_ROUTES: PodRoutes = { gateways: [], subnets: [] };
+const NOT_CONFIGURED: Configured = { gateways: [], subnets: [], masks: [] };
 
 /** None for a pod that is not configured yet, has finished, or claims an address without a proof. */
-const routesOfPod: Query<PodRoutes> = defineQuery('pod-routes', (world, key) => {
+const configurationOfPod: Query<Configured> = defineQuery('pod-configuration', (world, key) => {
   const view = world.ask(podView, key);
-  if (view?.alive !== true) return NO_ROUTES;
+  if (view?.alive !== true) return NOT_CONFIGURED;
   const { annotations } = view;
   const gateways: string[] = [];
   const subnets: string[] = [];
+  const masks: Configured['masks'][number][] = [];
   for (const provider of allocatedProviders(view)) {
     const valueOf = textOf(annotations, provider);
     const subnet = valueOf('logical_switch');
     if (subnet === '') continue;
     subnets.push(subnet);
+    masks.push(...masksOf(view, provider).map((mask) => ({ subnet, cidr: formatCidr(mask) })));
     const hops = [
       ...(hasDefaultRoute(view.namespace, annotations, provider) ? defaultHops(valueOf) : []),
       ...staticHops(valueOf('routes')),
     ];
     gateways.push(...hops.map((hop) => `${subnet} ${hop}`));
   }
-  return { gateways: [...new Set(gateways)], subnets: [...new Set(subnets)] };
+  return { gateways: [...new Set(gateways)], subnets: [...new Set(subnets)], masks };
 });
+
+/** Those of the families of which it has an address. */
+function masksOf({ annotations, masks }: PodView, provider: string): readonly Cidr[] {
+  const families = familiesOf(annotations[podAnnotation(provider, 'ip_address')] ?? '');
+  return splitList(masks[podAnnotation(provider, 'cidr')] ?? '').flatMap((text) => {
+    const mask = parseCidr(text);
+    return mask !== undefined && families.has(mask.family) ? [mask] : [];
+  });
+}
 
 const gatewaysOfNode: Query<readonly string[]> = defineQuery('node-gateways', (world, name) => {
   const valueOf = textOf(world.nodes.get(name)?.metadata.annotations ?? {}, DEFAULT_PROVIDER);
@@ -117,11 +140,15 @@ function hasDefaultRoute(namespace: string, annotations: Labels, provider: strin
 
 /** Gateways of the families of which it has an address. */
 function defaultHops(valueOf: AnnotationReader): readonly string[] {
-  const families = new Set(splitList(valueOf('ip_address')).map((text) => parseAddress(text)?.family));
+  const families = familiesOf(valueOf('ip_address'));
   return splitList(valueOf('gateway')).flatMap((text) => {
     const address = parseAddress(text);
     return address !== undefined && families.has(address.family) ? (canonicalAddress(text) ?? []) : [];
   });
+}
+
+function familiesOf(addresses: string): ReadonlySet<Family | undefined> {
+  return new Set(splitList(addresses).map((text) => parseAddress(text)?.family));
 }
 
 /** The next hops in annotation `routes`; none in one that cannot be read, which the pod reports. */

@@ -70,6 +70,28 @@ for (const [loss, lose] of Object.entries(LOSSES)) {
     }
   });
 
+  test(`a narrower CIDR that waits for masks stays refused when ${loss}, also where most pods are from before it became wider`, () => {
+    const narrow = { ...SUBNET, cidrBlock: '10.0.0.0/25,fd00::/112' };
+    for (const old of [0, 3]) {
+      const scene = shop();
+      const { bench } = scene;
+      edit(bench, narrow);
+      for (let i = 0; i < old; i++) scene.pod(`old-${i}`);
+      bench.converge();
+      edit(bench, SUBNET);
+      scene.pod('young', old > 0 ? { annotations: { [`${OWN}/ip_address`]: '10.0.0.200,fd00::200' } } : {});
+      bench.converge();
+      edit(bench, narrow);
+      assert.deepEqual(networks(bench), PRESENT);
+      const after = lose(bench);
+      after.converge();
+      assert.deepEqual([networks(after), reason(after)], [PRESENT, old > 0 ? 'CidrInUse' : 'SubnetMaskInUse']);
+      after.removeByForce('pods', 'shop/young');
+      after.converge();
+      assert.deepEqual([networks(after), reason(after)], [['10.0.0.1/25', 'fd00::1/112'], 'Accepted']);
+    }
+  });
+
   test(`a change that comes after ${loss} is refused, unless an administrator allows it`, () => {
     const { bench } = shop('web');
     const after = lose(bench);

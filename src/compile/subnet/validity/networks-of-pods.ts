@@ -7,9 +7,9 @@ import type { Labels } from '../../../api/kubernetes/meta.ts';
 import type { PodAnnotationSuffix } from '../../../api/well-known.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../../../api/well-known.ts';
 import type { Address, Family } from '../../../net/address.ts';
-import { formatAddress, parseAddress } from '../../../net/address.ts';
+import { formatAddress, parseAddress, sameAddress } from '../../../net/address.ts';
 import type { Cidr } from '../../../net/cidr.ts';
-import { cidrContains, formatCidr, parseCidr, sameCidr } from '../../../net/cidr.ts';
+import { cidrContains, cidrCovers, formatCidr, parseCidr, sameCidr } from '../../../net/cidr.ts';
 import type { Dual } from '../../../net/dual.ts';
 import { ofFamily, splitList } from '../../../net/dual.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
@@ -30,8 +30,10 @@ export const isPresentSpecAccepted: Query<boolean> = defineQuery('subnet-present
 });
 
 /**
- * For each family the network that most of them name, so that one wrong annotation decides nothing. What is older than the Subnet may be of
- * another one of its name, and counts only in the requested CIDR. Cost: one pass over the Subnet's pods and nodes.
+ * For each family the network that most of them name, so that one wrong annotation decides nothing. Pods from before the Subnet became wider
+ * name a part of it: a wider one with the same gateway counts where IP objects show that its other addresses are in use. What is older than
+ * the Subnet may be of another one of its name, and counts only in the requested CIDR. Cost: one pass over the Subnet's pods, nodes and IP
+ * objects.
  */
 export function networksOfPods(world: World, { metadata }: SubnetIntent, requested: Dual<Interface>): Dual<Interface> {
   const { name: subnet, creationTimestamp } = metadata;
@@ -46,19 +48,36 @@ export function networksOfPods(world: World, { metadata }: SubnetIntent, request
       const key = `${one.cidr} ${one.gateway}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-  const found: { v4?: Interface; v6?: Interface } = {};
-  const byCount = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-  for (const [key] of byCount) {
-    const [cidr, gateway] = interfaceOf(key);
-    if (cidr === undefined || gateway === undefined) continue;
-    found[cidr.family === 4 ? 'v4' : 'v6'] ??= { cidr, gateway };
-  }
-  return found;
+  const byCount = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).flatMap(([key]) => interfaceOf(key));
+  // The narrowest one that has the addresses, so that a wrong annotation adds none.
+  const byPrefix = byCount.toSorted((a, b) => b.cidr.prefix - a.cidr.prefix);
+  const chosen = (family: Family): Interface | undefined => {
+    const most = byCount.find(({ cidr }) => cidr.family === family);
+    return (
+      most &&
+      byPrefix.reduce((known, one) => (isWider(one, known) && isUsedBeyond(world, subnet, one.cidr, known.cidr) ? one : known), most)
+    );
+  };
+  const [v4, v6] = [chosen(4), chosen(6)];
+  return { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
 }
 
-function interfaceOf(key: string): readonly [Cidr | undefined, Address | undefined] {
-  const [cidr = '', gateway = ''] = key.split(' ');
-  return [parseCidr(cidr), parseAddress(gateway)];
+function isWider(one: Interface, known: Interface): boolean {
+  return one.cidr.prefix < known.cidr.prefix && cidrCovers(one.cidr, known.cidr) && sameAddress(one.gateway, known.gateway);
+}
+
+/** Only the controller and administrators write IP objects. */
+function isUsedBeyond(world: World, subnet: string, wider: Cidr, known: Cidr): boolean {
+  return world.ips.select('subnet', subnet).some(({ spec: { v4IpAddress = '', v6IpAddress = '' } }) => {
+    const address = parseAddress(known.family === 4 ? v4IpAddress : v6IpAddress);
+    return address !== undefined && cidrContains(wider, address) && !cidrContains(known, address);
+  });
+}
+
+function interfaceOf(key: string): readonly Interface[] {
+  const [network = '', address = ''] = key.split(' ');
+  const [cidr, gateway] = [parseCidr(network), parseAddress(address)];
+  return cidr === undefined || gateway === undefined ? [] : [{ cidr, gateway }];
 }
 
 function isIn(requested: Dual<Interface>, text: string): boolean {
@@ -79,8 +98,7 @@ const NONE: NamedNetworks = { created: '', networks: [] };
 const podNetworks: Query<NamedNetworks> = defineQuery('pod-networks', (world, key) => {
   const view = world.ask(podView, key);
   if (view?.alive !== true) return NONE;
-  // The view leaves out `cidr`, which is no request.
-  const { annotations = {} } = world.pods.get(key)?.metadata ?? {};
+  const annotations = { ...view.annotations, ...view.masks };
   return { created: view.created, networks: allocatedProviders(view).flatMap((provider) => networksIn(annotations, provider)) };
 });
 

@@ -3,8 +3,8 @@
  *
  * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped. Then the network of the router port stays
  * in effect for all rows, new addresses come from the part of it that the spec still has, and the Subnet reports the addresses. Once they
- * are released, the rows follow the spec. The same holds while the address of a new gateway is in use, and while routes of running pods
- * lead to the present one. If the router port is missing, the annotations of running pods and nodes name the present network. They also
+ * are released, the rows follow the spec. The same holds while the address of a new gateway is in use, while routes of running pods
+ * lead to the present one, and while running pods have the mask of a wider network: they look for its addresses on their own switch. If the router port is missing, the annotations of running pods and nodes name the present network. They also
  * differ while the spec cannot be parsed: a mistyped CIDR does not take a network down.
  */
 import { nodePortName, routerToSwitchPort } from '../../../api/names.ts';
@@ -28,7 +28,7 @@ import { namesText } from '../../findings-text.ts';
 import { commandText } from '../../../text/command-text.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import type { GatewayUsers } from './gateway-users.ts';
-import { gatewayUsers, usersText } from './gateway-users.ts';
+import { gatewayUsers, maskUsers, usersText } from './gateway-users.ts';
 import type { Interface } from './networks-of-pods.ts';
 import { isPresentSpecAccepted, networksOfPods } from './networks-of-pods.ts';
 
@@ -46,6 +46,10 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly onGateway: readonly string[];
   /** Running pods and nodes with routes through the present gateway, which stays because of them. */
   readonly routedBy: GatewayUsers;
+  /** Running pods with the mask of a network that the spec makes narrower, which stays because of them. */
+  readonly maskedBy: GatewayUsers;
+  /** Networks in effect that stay because of `maskedBy`. */
+  readonly masksStay: Dual<Network>;
   /** Networks in effect that stay because of `outside`. */
   readonly cidrStays: Dual<Network>;
   /** Requested gateways that wait for `onGateway` or `routedBy`. */
@@ -61,6 +65,8 @@ const NO_NETWORKS: SubnetNetworks = {
   outside: [],
   onGateway: [],
   routedBy: { count: 0, names: [] },
+  maskedBy: { count: 0, names: [] },
+  masksStay: {},
   cidrStays: {},
   gatewaysAwaited: {},
   inPlace: false,
@@ -95,6 +101,11 @@ function networksOf(world: World, subnet: SubnetIntent, isInEffect: () => boolea
     outside: namesIn([waits4.outside, waits6.outside]),
     onGateway: namesIn([waits4.onGateway, waits6.onGateway]),
     routedBy: waits4.routedBy.count > 0 ? waits4.routedBy : waits6.routedBy,
+    maskedBy: waits4.maskedBy.count > 0 ? waits4.maskedBy : waits6.maskedBy,
+    masksStay: {
+      ...(v4 !== undefined && waits4.maskedBy.count > 0 && { v4: textOf(v4) }),
+      ...(v6 !== undefined && waits6.maskedBy.count > 0 && { v6: textOf(v6) }),
+    },
     cidrStays: {
       ...(v4 !== undefined && waits4.outside.length > 0 && { v4: textOf(v4) }),
       ...(v6 !== undefined && waits6.outside.length > 0 && { v6: textOf(v6) }),
@@ -108,7 +119,7 @@ function networksOf(world: World, subnet: SubnetIntent, isInEffect: () => boolea
   };
 }
 
-/** The finding while addresses in use, or routes of running pods, block the requested CIDR or gateway. */
+/** The finding while addresses in use, or routes or masks of running pods, block the requested CIDR or gateway. */
 export function networkInUse(name: string, networks: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
   const { outside, onGateway, routedBy, cidrStays, gatewaysAwaited } = networks;
   if (outside.length > 0) {
@@ -117,7 +128,7 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
       `${namesText(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
     return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
   }
-  if (onGateway.length + routedBy.count === 0) return undefined;
+  if (onGateway.length + routedBy.count === 0) return maskInUse(name, networks);
   // Only for the families that wait: the other one has its new gateway.
   const stays = ([4, 6] as const).flatMap((family) =>
     ofFamily(gatewaysAwaited, family) === undefined ? [] : (ofFamily(networks, family)?.gateway ?? []),
@@ -127,6 +138,16 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
     `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" is in use; ${stays.join(',')} stays the gateway until ` +
     `it is released: ${namesText(onGateway)}; delete their pods or them, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
+}
+
+function maskInUse(name: string, { maskedBy, masksStay }: SubnetNetworks): ReturnType<typeof networkInUse> {
+  if (maskedBy.count === 0) return undefined;
+  const stays = cidrsOf(masksStay);
+  const message =
+    `Subnet ${name}: spec.cidrBlock is narrower than the network of running pods, which look for all of ${stays} on their own switch; it stays ` +
+    `in effect until they are gone, and new addresses come from spec.cidrBlock: ${usersText(maskedBy)}; put ${stays} back, or delete all of ` +
+    `these before new ones come, or ${changeUnderPods(name)} and make them again`;
+  return { code: 'SubnetMaskInUse', field: 'spec.cidrBlock', message };
 }
 
 function routedMessage(name: string, { routedBy, gatewaysAwaited }: SubnetNetworks, stays: readonly string[]): string {
@@ -227,10 +248,13 @@ interface Waits {
   readonly outside: readonly string[];
   readonly onGateway: readonly string[];
   readonly routedBy: GatewayUsers;
+  readonly maskedBy: GatewayUsers;
 }
 
+const NO_WAITS: Waits = { outside: [], onGateway: [], routedBy: NO_NETWORKS.routedBy, maskedBy: NO_NETWORKS.maskedBy };
+
 function isWaiting(waits: Waits): boolean {
-  return waits.outside.length > 0 || isGatewayAwaited(waits);
+  return waits.outside.length + waits.maskedBy.count > 0 || isGatewayAwaited(waits);
 }
 
 function isGatewayAwaited({ onGateway, routedBy }: Waits): boolean {
@@ -238,11 +262,11 @@ function isGatewayAwaited({ onGateway, routedBy }: Waits): boolean {
 }
 
 /**
- * Objects with an address of the present network outside of the requested one, objects with the address of the new gateway, and what has
- * routes through the present one.
+ * Objects with an address of the present network outside of the requested one, objects with the address of the new gateway, what has
+ * routes through the present one, and pods with the mask of a wider network than the requested one.
  */
 function waitingFor(world: World, intent: SubnetIntent, requested: Interface | undefined, present: Interface | undefined): Waits {
-  if (present === undefined) return { outside: [], onGateway: [], routedBy: NO_NETWORKS.routedBy };
+  if (present === undefined) return NO_WAITS;
   const subnet = intent.metadata.name;
   const { family } = present.cidr;
   const covered = requested !== undefined && cidrCovers(requested.cidr, present.cidr);
@@ -257,7 +281,15 @@ function waitingFor(world: World, intent: SubnetIntent, requested: Interface | u
       moved === undefined || !hasRouterAsGateway(intent) || mayChangeUnderPods(intent)
         ? NO_NETWORKS.routedBy
         : gatewayUsers(world, subnet, formatAddress(present.gateway)),
+    maskedBy:
+      requested === undefined || !isNarrower(requested.cidr, present.cidr) || mayChangeUnderPods(intent)
+        ? NO_NETWORKS.maskedBy
+        : maskUsers(world, subnet, requested.cidr),
   };
+}
+
+function isNarrower(requested: Cidr, present: Cidr): boolean {
+  return requested.prefix > present.prefix && cidrCovers(present, requested);
 }
 
 /** The gateway of an underlay Subnet is a router outside of OVN: an edit of the spec does not move it. */
@@ -312,6 +344,8 @@ function inEffect(carried: Dual<Interface>): SubnetNetworks {
     outside: [],
     onGateway: [],
     routedBy: NO_NETWORKS.routedBy,
+    maskedBy: NO_NETWORKS.maskedBy,
+    masksStay: {},
     cidrStays: {},
     gatewaysAwaited: {},
     inPlace: true,

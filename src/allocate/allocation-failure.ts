@@ -26,8 +26,7 @@ export function unreadableAddress(message: string): AllocationFailure {
 export function failedReservation({ claimant }: AddressRequest, failures: readonly Failure[]): Reservation {
   const [first] = failures;
   if (first === undefined) return { kind: 'failed', claimant, code: 'NoSubnet', message: 'there is no Subnet to allocate from' };
-  const partlyFree = failures.some((failure) => failure.partlyFree === true);
-  return { kind: 'failed', claimant, code: first.code, message: failureText(failures), ...(partlyFree && { partlyFree }) };
+  return { kind: 'failed', claimant, code: first.code, message: failureText(failures) };
 }
 
 /** The first few failures as one text. */

@@ -7,11 +7,11 @@
  * - The requests of a group (all interfaces of a new pod) are granted together or not at all, in one step.
  * - Each request has exactly one answer in `world.reservations`, granted or failed; none where it could be granted but a request of its
  *   group failed. An answer that does not change is not written again, so no rule runs for it.
- * - A failed request is answered again when an address of its Subnets becomes free, a Subnet or pool changes, or precedence in a conflict
- *   changes. Nothing is retried by time.
+ * - A request that is not granted is answered again when one of its Subnets changes: an address or MAC gets or loses a claimant, or its
+ *   spec or pools change; a granted one when precedence in a conflict or the limits of its Subnet change. Nothing is retried by time.
  *
- * Costs: `run` is O(changed requests + requests that wait in Subnets with a freed address); of waiting requests of one kind, only the first
- * is tried if it fails. `enough` bounds the time of one call; the next call continues.
+ * Costs: `run` is O(changed requests + requests that wait in changed Subnets); of waiting requests of one kind, only the first is tried if
+ * it fails. `enough` bounds the time of one call; the next call continues.
  */
 import type { Reason } from '../api/reasons.ts';
 import type { DesiredAddresses } from '../compile/desired-addresses.ts';
@@ -57,8 +57,9 @@ export class AllocationStep {
     this.#world = world;
     this.#desired = desired;
     this.ledger = new Ledger({
-      onFreed: ({ subnet }) => this.#noteFreed(subnet),
-      onVacated: (subnet) => this.#noteFreed(subnet),
+      onChanged: (subnet) => {
+        if (!this.#joint.isTrying) this.#queue.changed(subnet);
+      },
       onContested: (claimants) => this.#queue.contested(claimants),
     });
     this.#queue = new RequestQueue(desired);
@@ -76,7 +77,7 @@ export class AllocationStep {
 
   get #nothingNew(): boolean {
     const { duePools, dueRequests } = this.#desired;
-    return duePools.size + dueRequests.size === 0 && !this.#queue.hasNews && this.#joint.changedSubnets.length === 0;
+    return duePools.size + dueRequests.size === 0 && !this.#queue.hasNews;
   }
 
   /**
@@ -107,12 +108,12 @@ export class AllocationStep {
 
   #answer(group: Group): void {
     const isNew = this.#queue.shift(group);
-    // If a waiting request failed, the next one of the same kind fails too: a freed address does not cost a trial of each.
+    // If a waiting request failed, the next one of the same kind fails too: a change does not cost a trial of each.
     const kind = isNew || group.some(isStatic) ? undefined : group.map(kindOf).join('; ');
     const known = kind === undefined ? undefined : this.#knownFailures.get(kind);
     if (known !== undefined && !group.some((request) => this.#single.holdsSome(request))) {
       const same = known.map((answer, i) => answer && { ...answer, claimant: group[i]?.claimant ?? '' });
-      if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#record(group, same);
+      this.#record(group, same);
       return;
     }
     const answers = this.#joint.answer(group);
@@ -141,7 +142,7 @@ export class AllocationStep {
       this.#takePools();
       if (enough()) return false;
     }
-    this.#queue.refill(this.#joint.takeDue());
+    this.#queue.refill();
     this.#knownFailures.clear();
     return true;
   }
@@ -150,20 +151,16 @@ export class AllocationStep {
   #takePools(): void {
     for (const name of this.#desired.duePools) {
       const pool = this.#desired.pool(name);
-      this.usage.mark(name);
       const before = this.ledger.spec(name);
-      if (pool === undefined) {
-        this.ledger.removeSubnet(name);
-        this.#joint.subnetRemoved(name);
-      } else {
+      if (pool === undefined) this.ledger.removeSubnet(name);
+      else {
         const parsed = parseSubnetFields(poolFields(pool));
         if (!parsed.ok)
           throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
         this.ledger.upsertSubnet(name, parsed.spec);
-        this.#queue.freed(name);
       }
       const after = this.ledger.spec(name);
-      if (before !== undefined && (after === undefined || !hasSameLimits(before, after))) this.#queue.subnetChanged(name);
+      if (before !== undefined && (after === undefined || !hasSameLimits(before, after))) this.#queue.limitsChanged(name);
     }
     this.#desired.duePools.clear();
   }
@@ -172,26 +169,20 @@ export class AllocationStep {
     this.ledger.release('reservation', claimant);
     this.#world.reservations.delete(claimant);
     this.#queue.requestEnded(claimant);
-    this.#joint.requestEnded(claimant);
-  }
-
-  #noteFreed(subnet: string): void {
-    if (!this.#joint.isRollingBack) this.#queue.freed(subnet);
-    this.usage.mark(subnet);
   }
 
   #record(group: Group, answers: Answers): void {
     const { reservations } = this.#world;
-    for (const [i, { claimant, subnets }] of group.entries()) {
+    // First all of the group: what one of them releases may be what another one waits for.
+    for (const [i, { claimant, subnets }] of group.entries()) this.#queue.recorded(claimant, subnets, answers[i]);
+    for (const [i, { claimant }] of group.entries()) {
       const answer = answers[i];
-      this.#queue.recorded(claimant, subnets, answer);
-      this.#joint.recorded(claimant, subnets, answer);
-      if (answer?.kind === 'granted') {
-        this.ledger.releaseElsewhere('reservation', claimant, answer.subnet);
-        this.usage.mark(answer.subnet);
-      } else this.ledger.release('reservation', claimant);
+      if (answer?.kind === 'granted') this.ledger.releaseElsewhere('reservation', claimant, answer.subnet);
+      else this.ledger.release('reservation', claimant);
+      if (sameReservation(reservations.peek(claimant), answer)) continue;
       if (answer === undefined) reservations.delete(claimant);
-      else if (!sameReservation(reservations.peek(claimant), answer)) reservations.set(claimant, answer);
+      else reservations.set(claimant, answer);
+      if (answer?.kind === 'granted') this.#queue.changed(answer.subnet);
     }
   }
 

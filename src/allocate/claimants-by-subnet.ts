@@ -30,8 +30,8 @@ export class ClaimantsBySubnet {
     return this.#bySubnet.get(subnet) ?? [];
   }
 
-  /** Subnets with claimants. */
-  get subnets(): Iterable<string> {
-    return this.#bySubnet.keys();
+  /** Whether there are claimants in the Subnet. */
+  isIn(subnet: string): boolean {
+    return this.#bySubnet.has(subnet);
   }
 }

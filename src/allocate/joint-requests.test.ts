@@ -84,6 +84,14 @@ test('a granted request by name fails with the present reason when its Subnet ge
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
 });
 
+test('a request of a group gets the address that another one of the group releases', () => {
+  const subnets = [...tiny, pool('s3', '10.2.0.0/30')];
+  const bench = new AllocationBench().say(...subnets, ...pod('a', ['s1']));
+  assert.equal(bench.answer('a.k0#uid-a'), 's1 10.0.0.2');
+  bench.say(...subnets, ...pod('a', ['s3', 's1']));
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['s3 10.2.0.2', 's1 10.0.0.2']);
+});
+
 /** All possible operations, over few values so that they collide. */
 type Act =
   | { readonly kind: 'pod'; readonly name: string; readonly subnets: readonly string[]; readonly last: number }

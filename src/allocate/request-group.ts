@@ -10,5 +10,5 @@ export type Answers = readonly (Reservation | undefined)[];
 export function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
-  return a.kind === 'failed' && b.kind === 'failed' && a.code === b.code && a.message === b.message && a.partlyFree === b.partlyFree;
+  return a.kind === 'failed' && b.kind === 'failed' && a.code === b.code && a.message === b.message;
 }

@@ -9,18 +9,18 @@ export class RequestQueue {
   readonly #desired: DesiredAddresses;
   /** All requests, by Subnet. */
   readonly #requestedIn = new ClaimantsBySubnet();
-  /** Failed requests, by Subnet. */
+  /** Requests that were answered and not granted, by Subnet. */
   readonly #waiting = new ClaimantsBySubnet();
   /** The groups to answer, oldest first, from `#next` on. */
   #open: readonly Group[] = [];
   #next = 0;
   /** Claimants with a new request that is not answered yet. */
   readonly #newClaimants = new Set<string>();
-  /** Subnets in which an address or MAC became free. */
-  readonly #freed = new Set<string>();
+  /** Changed Subnets with waiting requests. */
+  readonly #changed = new Set<string>();
   /** Claimants in a conflict whose precedence may have changed. */
   readonly #contested = new Set<string>();
-  /** Claimants to answer again since their Subnet changed. */
+  /** Claimants to answer again since the limits of their Subnet changed. */
   readonly #toAnswerAgain = new Set<string>();
 
   constructor(desired: DesiredAddresses) {
@@ -33,7 +33,7 @@ export class RequestQueue {
 
   /** Something happened since the last `refill` that may change an answer. */
   get hasNews(): boolean {
-    return this.#freed.size + this.#contested.size + this.#toAnswerAgain.size > 0;
+    return this.#changed.size + this.#contested.size + this.#toAnswerAgain.size > 0;
   }
 
   requested(claimant: string, subnets: readonly string[]): void {
@@ -46,8 +46,9 @@ export class RequestQueue {
     for (const index of [this.#requestedIn, this.#waiting]) index.remove(claimant);
   }
 
-  freed(subnet: string): void {
-    this.#freed.add(subnet);
+  /** An address or MAC of the Subnet got or lost a claimant, or the Subnet itself changed: waiting requests are answered again. */
+  changed(subnet: string): void {
+    if (this.#waiting.isIn(subnet)) this.#changed.add(subnet);
   }
 
   contested(claimants: Iterable<string>): void {
@@ -55,25 +56,26 @@ export class RequestQueue {
   }
 
   /** Granted requests in this Subnet are answered again, as a new process would answer them. */
-  subnetChanged(subnet: string): void {
+  limitsChanged(subnet: string): void {
     for (const claimant of this.#requestedIn.of(subnet)) this.#toAnswerAgain.add(claimant);
   }
 
   recorded(claimant: string, subnets: readonly string[], answer: Reservation | undefined): void {
-    this.#waiting.put(claimant, answer?.kind === 'failed' ? subnets : []);
+    this.#waiting.put(claimant, answer?.kind === 'granted' ? [] : subnets);
   }
 
-  /** Puts everything that is due into one order. @param blocked claimants of groups that may be granted now */
-  refill(blocked: Iterable<string>): void {
+  /** Puts everything that is due into one order. */
+  refill(): void {
     const due = new Set(this.#toAnswerAgain);
     this.#toAnswerAgain.clear();
     for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
     for (const claimant of this.#newClaimants) due.add(claimant);
-    for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
-    this.#freed.clear();
+    for (const subnet of this.#changed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
+    this.#changed.clear();
     for (const claimant of this.#contested) due.add(claimant);
     this.#contested.clear();
-    for (const claimant of blocked) due.add(claimant);
+    // A change before they are answered does not make them due a second time.
+    for (const claimant of due) this.#waiting.remove(claimant);
     this.#open = this.#groups(due);
     this.#next = 0;
   }

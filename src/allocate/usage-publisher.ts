@@ -30,11 +30,6 @@ export class UsagePublisher {
     this.#ledger = ledger;
   }
 
-  /** The usage of this Subnet may have changed. */
-  mark(subnet: string): void {
-    this.#marked.add(subnet);
-  }
-
   /**
    * Publishes the changed Subnets.
    * @param now monotonic milliseconds

@@ -129,3 +129,25 @@ test('a request that waits for a MAC reports its address once another claimant h
   bench.hold('s1', '10.0.0.5').run();
   assert.match(bench.message('a#1'), /the address 10\.0\.0\.5/);
 });
+
+test('all requests that wait in a Subnet are answered again with each change, oldest first', () => {
+  const bench = new AllocationBench();
+  for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
+  const names = ['c', 'b', 'a'];
+  bench.say(pool('s1', '10.0.0.0/29'), ...names.map((name, i) => request(`${name}#1`, { since: `2026-01-0${i + 1}T00:00:00Z` })));
+  for (const [i, last] of [4, 2, 3].entries()) {
+    bench.free(`10.0.0.${last}`);
+    assert.deepEqual(
+      names.map((name) => bench.answer(`${name}#1`)?.startsWith('s1')),
+      names.map((_, at) => at <= i),
+    );
+  }
+});
+
+test('a request that waits for a free address reports when the last one of a pool that it may not use is taken', () => {
+  const subnet = pool('s1', '10.0.0.0/30', { named: [{ name: 'p', ips: ['10.0.0.2'] }] });
+  const bench = new AllocationBench().say(subnet, request('a#1'));
+  assert.match(bench.message('a#1'), /the free ones are kept for IPPool "p"/);
+  bench.hold('s1', '10.0.0.2').run();
+  assert.doesNotMatch(bench.message('a#1'), /are kept/);
+});

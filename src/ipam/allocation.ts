@@ -40,8 +40,6 @@ export interface AllocationFailure {
   readonly message: string;
   /** For a conflict: the holders; empty if the gateway has the address. */
   readonly holders: readonly Holder[];
-  /** An earlier part of the request was free. When another claimant takes that part, the failure changes. */
-  readonly partlyFree?: true;
 }
 
 export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6?: Address; readonly mac?: Mac } | AllocationFailure;
@@ -92,12 +90,12 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
   }
   for (const family of families) {
     const choice = chooser.address(family);
-    if (typeof choice === 'object') return family === families[0] ? choice : { ...choice, partlyFree: true };
+    if (typeof choice === 'object') return choice;
     if (family === 4) v4 = choice;
     else v6 = choice;
   }
   const mac = chooser.mac();
-  return typeof mac === 'object' ? { ...mac, partlyFree: true } : { v4, v6, mac };
+  return typeof mac === 'object' ? mac : { v4, v6, mac };
 }
 
 /**

@@ -9,7 +9,6 @@ import type { Mac } from '../net/mac.ts';
 import type { Allocation, AllocationRequest } from './allocation.ts';
 import type { Holder } from './holder.ts';
 import { Ledger } from './ledger.ts';
-import type { FreedEvent } from './ledger.ts';
 import { parseSubnetFields } from './subnet-spec.ts';
 import type { SubnetFields } from './subnet-spec.ts';
 
@@ -86,9 +85,9 @@ describe('giving addresses', () => {
   test('an allocation is never partial', () => {
     const { ledger } = ledgerOf({ cidrBlock: '10.16.0.0/29,fd00::/126', gateway: '10.16.0.1,fd00::1', excludeIps: [] });
     give(ledger, 'a');
-    const before = ledger.revision('s');
+    ledger.takeChanged();
     assert.equal(give(ledger, 'b'), 'NoAvailableAddress');
-    assert.equal(ledger.revision('s'), before);
+    assert.deepEqual(ledger.takeChanged(), []);
     assert.equal(give(ledger, 'b', { families: 'IPv4', mac: macOf('0a:00:00:00:00:01') }), '10.16.0.3');
     assert.equal(give(ledger, 'c', { families: 'IPv4', mac: macOf('0a:00:00:00:00:01') }), 'AddressConflict');
     assert.deepEqual(ledger.counts('s', 4), { available: 3n, using: 2n });
@@ -213,7 +212,7 @@ describe('facts', () => {
     ] as const)
       assert.equal(ledger.release(kind, key), true);
     assert.equal(ledger.release('ip', '1'), false);
-    assert.equal(ledger.revision('s'), 0, 'nothing is known of it any more');
+    assert.deepEqual(ledger.conflicts('s'), [], 'nothing is known of it any more');
   });
 
   test('a narrowed Subnet keeps and counts its holders, and allocates within its new CIDR', () => {
@@ -247,15 +246,16 @@ describe('facts', () => {
     assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.2') } }), 'AddressConflict');
   });
 
-  test('a freed address is announced once, by pool', () => {
-    const { ledger, freed } = ledgerOf({ ...v4, pools: [{ name: 'p', ips: ['10.16.0.2'] }] });
+  test('a change of a Subnet is announced when an address gets or loses a claimant, not with each further holder', () => {
+    const { ledger, changed } = ledgerOf({ ...v4, pools: [{ name: 'p', ips: ['10.16.0.2'] }] });
     give(ledger, 'a', { pools: ['p'] });
+    assert.deepEqual(changed, ['s', 's'], 'its spec, and its first address in use');
+    changed.length = 0;
     ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2')] });
-    freed.length = 0;
     ledger.release('reservation', 'a');
-    assert.deepEqual(freed, []);
+    assert.deepEqual(changed, []);
     ledger.release('ip', '1');
-    assert.deepEqual(freed, [{ subnet: 's', family: 4, pool: 'p', count: 1 }]);
+    assert.deepEqual(changed, ['s']);
   });
 });
 
@@ -306,10 +306,10 @@ test('invalid fields are named with their value and the rule', () => {
 function ledgerOf(
   fields: SubnetFields | undefined,
   options: { rememberFreed?: number } = {},
-): { ledger: Ledger; refused: readonly unknown[]; freed: FreedEvent[] } {
-  const freed: FreedEvent[] = [];
-  const ledger = new Ledger({ ...options, onFreed: (event) => freed.push(event) });
-  return { ledger, refused: fields === undefined ? [] : upsert(ledger, fields), freed };
+): { ledger: Ledger; refused: readonly unknown[]; changed: string[] } {
+  const changed: string[] = [];
+  const ledger = new Ledger({ ...options, onChanged: (subnet) => changed.push(subnet) });
+  return { ledger, refused: fields === undefined ? [] : upsert(ledger, fields), changed };
 }
 
 function upsert(ledger: Ledger, fields: SubnetFields): readonly unknown[] {

@@ -10,8 +10,7 @@
  *   nothing.
  * - `allocate` is idempotent by claimant: a claimant that has an address in the Subnet gets this address again.
  * - Deterministic: no call reads a clock or a random number. The same calls have the same results in every process.
- * - Synchronous, without I/O. Nothing is retried here: `onFreed`, `onVacated` and `onContested` report which failed requests may succeed
- *   now.
+ * - Synchronous, without I/O. Nothing is retried here: `onChanged` and `onContested` report which requests may have another answer now.
  *
  * Costs: `hold`, `release`, `allocate` and `counts` are O(1) in the number of addresses (a request for any address is amortised O(1));
  * `usage`, `conflicts` and `addressSets` are O(held addresses) of one Subnet; a changed spec is O(held addresses) once.
@@ -26,7 +25,7 @@ import type { Allocation, AllocationFailure, AllocationRequest } from './allocat
 import { conflictsOf } from './conflicts.ts';
 import type { Conflict } from './conflicts.ts';
 import type { Holder, HolderKind } from './holder.ts';
-import type { OnContested } from './occupancy.ts';
+import type { OccupancyOptions } from './occupancy.ts';
 import { compareHolders, Occupancy } from './occupancy.ts';
 import { none } from './none.ts';
 import type { Offset } from './offset.ts';
@@ -44,26 +43,7 @@ export interface Binding {
   readonly mac?: Mac;
 }
 
-/** Addresses of a pool became free: as many waiting requests can succeed. */
-export interface FreedEvent {
-  readonly subnet: string;
-  readonly family: Family;
-  /** '' is the default pool. */
-  readonly pool: string;
-  /** How many became free; after a change of the Subnet, all free ones. At most 2^53 - 1. */
-  readonly count: number;
-}
-
-export interface LedgerOptions {
-  /** Called during the call that frees an address; it must not call the ledger. */
-  readonly onFreed?: (event: FreedEvent) => void;
-  /** As `onFreed`, for an address outside of the pools (an excluded one) or a MAC, and for an address whose claimants changed. */
-  readonly onVacated?: (subnet: string) => void;
-  /**
-   * Called with the conflicting claimants of an address or MAC when a hold on it is added or removed: another claimant may have precedence
-   * now. It must not call the ledger.
-   */
-  readonly onContested?: OnContested;
+export interface LedgerOptions extends OccupancyOptions {
   /** Number of freed addresses of a pool from which the longest unused comes before never-used ones. Default 1,048,576. */
   readonly rememberFreed?: number;
 }
@@ -89,16 +69,11 @@ export interface Occupants {
 export class Ledger {
   readonly #subnets = new Map<string, SubnetState>();
   readonly #occupancy: Occupancy;
-  readonly #onFreed: ((event: FreedEvent) => void) | undefined;
   readonly #remember: number;
 
   constructor(options: LedgerOptions = {}) {
-    this.#onFreed = options.onFreed;
     this.#remember = options.rememberFreed ?? 1_048_576;
-    this.#occupancy = new Occupancy((subnet, space, pool) => {
-      if (space.kind === 'mac' || pool === undefined) options.onVacated?.(subnet.name);
-      else this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 });
-    }, options.onContested);
+    this.#occupancy = new Occupancy(options);
   }
 
   /** Names of all Subnets with a spec, in order of their first mention. */
@@ -130,7 +105,6 @@ export class Ledger {
       space.recut(cidr?.base ?? 0n, cidr === undefined ? Zones.empty : zonesOf(cidr, spec, admitted), subnet.pools.length);
     }
     this.#reevaluate(subnet);
-    this.#announceFree(subnet);
     return overlapping;
   }
 
@@ -215,22 +189,12 @@ export class Ledger {
     return state?.spec === undefined ? noSubnet(subnet) : checkIn(state, request, this.#occupancy);
   }
 
-  /** Increases whenever the Subnet's counts or ranges may have changed; 0 for an unknown Subnet. */
-  revision(subnet: string): number {
-    return this.#subnets.get(subnet)?.revision ?? 0;
-  }
-
   /** Names of the Subnets whose spec or holders changed since the last call. */
   takeChanged(): string[] {
     const { changed } = this.#occupancy;
     const names = Array.from(changed, ({ name }) => name);
     changed.clear();
     return names;
-  }
-
-  /** Increases whenever the Subnet's holders changed. */
-  holdersRevision(subnet: string): number {
-    return this.#subnets.get(subnet)?.holdersRevision ?? 0;
   }
 
   /** Counts and ranges from one snapshot; undefined without a spec. */
@@ -352,8 +316,6 @@ export class Ledger {
       v4: space(4),
       v6: space(6),
       mac: space('mac'),
-      revision: 0,
-      holdersRevision: 0,
       claimants: 0,
     };
     for (const each of [subnet.v4, subnet.v6, subnet.mac]) this.#occupancy.register(each, subnet);
@@ -368,21 +330,9 @@ export class Ledger {
   }
 
   #reevaluate(subnet: SubnetState): void {
-    subnet.revision++;
-    this.#occupancy.changed.add(subnet);
+    this.#occupancy.specChanged(subnet);
     for (const space of [subnet.v4, subnet.v6, subnet.mac]) {
       for (const slot of space.held.slots()) this.#occupancy.evaluate(subnet, space, slot);
-    }
-  }
-
-  #announceFree(subnet: SubnetState): void {
-    if (this.#onFreed === undefined) return;
-    for (const space of [subnet.v4, subnet.v6]) {
-      for (const [index, pool] of subnet.pools.entries()) {
-        const { available } = poolCountsOf(space, index);
-        const count = Number(available > BigInt(Number.MAX_SAFE_INTEGER) ? BigInt(Number.MAX_SAFE_INTEGER) : available);
-        if (count > 0 && space.kind !== 'mac') this.#onFreed({ subnet: subnet.name, family: space.kind, pool, count });
-      }
     }
   }
 

@@ -11,33 +11,36 @@ import { compareOffsets } from './offset.ts';
 import type { Offset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
 
-/**
- * An address or MAC has no holder any longer (`pool`: the pool that can allocate it to any request), or its claimants changed.
- */
-export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
-
-/** The conflicting claimants of an address or MAC; called when a hold on it is added or removed. */
-export type OnContested = (claimants: readonly string[]) => void;
+export interface OccupancyOptions {
+  /**
+   * Called when an address or MAC of a Subnet gets or loses a claimant, and when the Subnet itself changes: requests that failed there may
+   * have another answer now. It must not call the ledger.
+   */
+  readonly onChanged?: (subnet: string) => void;
+  /**
+   * Called with the conflicting claimants of an address or MAC when a hold on it is added or removed: another claimant may have precedence
+   * now. It must not call the ledger.
+   */
+  readonly onContested?: (claimants: readonly string[]) => void;
+}
 
 export class Occupancy {
   readonly holders = new Holders();
   readonly holds = new Holds();
-  /** Subnets with changed holders, until `takeChanged`. */
+  /** Subnets with a changed spec or changed holders, until `takeChanged`. */
   readonly changed = new Set<SubnetState>();
   readonly #spaces: (Space | undefined)[] = [];
   readonly #subnets: (SubnetState | undefined)[] = [];
   readonly #vacantSpaces: number[] = [];
-  readonly #onFreed: OnFreed;
-  readonly #onContested: OnContested | undefined;
+  readonly #options: OccupancyOptions;
 
-  constructor(onFreed: OnFreed, onContested: OnContested | undefined) {
-    this.#onFreed = onFreed;
-    this.#onContested = onContested;
+  constructor(options: OccupancyOptions) {
+    this.#options = options;
   }
 
-  #changes(subnet: SubnetState): void {
-    subnet.holdersRevision++;
+  specChanged(subnet: SubnetState): void {
     this.changed.add(subnet);
+    this.#options.onChanged?.(subnet.name);
   }
 
   /** Whether a claimant has an address or a MAC of the Subnet. */
@@ -96,18 +99,13 @@ export class Occupancy {
     if (known !== none && this.holdOn(holder, space, known) !== none) return;
     const counts = !this.holders.isForeignPort(holder);
     if (counts && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants++;
-    this.#changes(subnet);
+    this.changed.add(subnet);
     const slot = known === none ? space.occupy(offset, counts) : known;
-    const joins = known !== none && !this.#claims(space.firstHold(slot), this.holders.claimantOf(holder));
+    const isNew = known === none || this.#matters(space.firstHold(slot), holder);
     space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
-    if (known !== none) {
-      this.evaluate(subnet, space, slot);
-      // Failed requests are answered again: their message names the claimants.
-      if (joins) this.#onFreed(subnet, space, undefined);
-      return;
-    }
-    if (space.kind !== 'mac') subnet.revision++;
-    if (counts && this.isGateway(subnet, space, slot)) space.conflicted.add(slot);
+    if (known !== none) this.evaluate(subnet, space, slot);
+    else if (counts && this.isGateway(subnet, space, slot)) space.conflicted.add(slot);
+    if (isNew) this.#options.onChanged?.(subnet.name);
   }
 
   /** Removes a hold. Keeps the holder, even if this was its last hold. */
@@ -119,23 +117,20 @@ export class Occupancy {
     const holder = holds.holderOf(hold);
     const head = holds.unlink(hold, space.firstHold(slot));
     space.setFirstHold(slot, head);
-    this.#changes(subnet);
+    this.changed.add(subnet);
     if (!this.holders.isForeignPort(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
-    if (head !== none) {
-      this.evaluate(subnet, space, slot);
-      if (!this.#claims(head, this.holders.claimantOf(holder))) this.#onFreed(subnet, space, undefined);
-      return;
-    }
-    const zone = space.vacate(slot);
-    if (space.kind !== 'mac') subnet.revision++;
-    this.#onFreed(subnet, space, zone?.pool);
+    if (head === none) space.vacate(slot);
+    else this.evaluate(subnet, space, slot);
+    if (head === none || this.#matters(head, holder)) this.#options.onChanged?.(subnet.name);
   }
 
-  /** Whether a claimant has one of the holds of a slot. */
-  #claims(head: number, claimant: number): boolean {
+  /** Whether failed requests may have another answer with or without this holder, beside the others of a slot. */
+  #matters(head: number, holder: number): boolean {
+    if (this.holders.sharingGroup(holder) !== undefined) return true;
+    const claimant = this.holders.claimantOf(holder);
     for (let hold = head; hold !== none; hold = this.holds.nextOfSlot(hold))
-      if (this.holders.claimantOf(this.holds.holderOf(hold)) === claimant) return true;
-    return false;
+      if (this.holders.claimantOf(this.holds.holderOf(hold)) === claimant) return false;
+    return true;
   }
 
   /** Removes the holds of a holder that match the predicate, ascending; removes the holder if none is left. */
@@ -180,9 +175,9 @@ export class Occupancy {
       counted ||= !holders.isForeignPort(holder);
       several ||= holders.claimantOf(holder) !== claimant;
     }
-    if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++;
+    space.count(slot, counted);
     const contested = several && !this.#isShared(head);
-    if (contested) this.#onContested?.([...new Set(this.holdersAt(space, slot).map((one) => one.claimant))]);
+    if (contested) this.#options.onContested?.([...new Set(this.holdersAt(space, slot).map((one) => one.claimant))]);
     if (contested || (counted && this.isGateway(subnet, space, slot))) space.conflicted.add(slot);
     else if (space.conflicted.size > 0) space.conflicted.delete(slot);
   }
@@ -248,14 +243,14 @@ export class Occupancy {
     holders.redeclare(holder, declared);
     for (const [subnet, count] of counts) {
       subnet.claimants += present(subnet) - count;
-      this.#changes(subnet);
+      this.changed.add(subnet);
     }
     const isOther = before.claimant !== declared.claimant || before.sharingGroup !== declared.sharingGroup;
     for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
       const [subnet, space] = [this.subnetOf(hold), this.spaceOf(hold)];
       this.evaluate(subnet, space, holds.slotOf(hold));
       // A request that failed because of the old claimant may have this claimant now, or may share with it.
-      if (isOther) this.#onFreed(subnet, space, undefined);
+      if (isOther) this.#options.onChanged?.(subnet.name);
     }
   }
 }

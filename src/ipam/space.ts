@@ -12,7 +12,6 @@ import type { Offset } from './offset.ts';
 import { OffsetTable } from './offset-table.ts';
 import type { OverlappingPool, SubnetSpec } from './subnet-spec.ts';
 import { Zones } from './zones.ts';
-import type { Zone } from './zones.ts';
 
 export type SpaceKind = Family | 'mac';
 
@@ -27,10 +26,6 @@ export interface SubnetState {
   readonly v4: Space;
   readonly v6: Space;
   readonly mac: Space;
-  /** Increases when counts or ranges may have changed. */
-  revision: number;
-  /** Increases when a holder is added, removed, or changes its declaration. */
-  holdersRevision: number;
   /** Number of claimants with a hold, without foreign ports. */
   claimants: number;
 }
@@ -108,27 +103,24 @@ export class Space {
     return slot;
   }
 
-  /** Frees the offset of a slot without holds. Returns its open zone, or undefined. */
-  vacate(slot: number): Zone | undefined {
+  /** Frees the offset of a slot without holds. */
+  vacate(slot: number): void {
     const offset = this.held.at(slot);
     const index = this.zones.indexOf(offset);
     this.held.remove(slot);
     if (this.conflicted.size > 0) this.conflicted.delete(slot);
     if (this.#counted[slot] === 1) this.#addCounted(index, -1);
-    if (index === none) return undefined;
+    if (index === none) return;
     this.#heldInZone[index] = this.heldIn(index) - 1;
     const zone = this.zones.all[index];
-    if (zone?.standing !== 'open') return undefined;
-    this.free.release(offset, zone.pool);
-    return zone;
+    if (zone?.standing === 'open') this.free.release(offset, zone.pool);
   }
 
-  /** Sets whether a held offset counts as in use. Returns whether that changed. */
-  count(slot: number, counted: boolean): boolean {
-    if ((this.#counted[slot] === 1) === counted) return false;
+  /** Sets whether a held offset counts as in use. */
+  count(slot: number, counted: boolean): void {
+    if ((this.#counted[slot] === 1) === counted) return;
     this.#counted[slot] = counted ? 1 : 0;
     this.#addCounted(this.zones.indexOf(this.held.at(slot)), counted ? 1 : -1);
-    return true;
   }
 
   isCounted(slot: number): boolean {

@@ -29,8 +29,6 @@ export interface FamilyUsage extends Counts {
 }
 
 export interface Usage extends Dual<FamilyUsage> {
-  /** The Subnet's `revision` of this snapshot. */
-  readonly revision: number;
   /** By named pool in effect; without the families in which the pool has no usable address. */
   readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>;
 }
@@ -93,7 +91,7 @@ export function heldByForeignPortsOf(space: Space, family: Family): HeldByForeig
 }
 
 export function usageOf(subnet: SubnetState): Usage {
-  const { spec, revision } = subnet;
+  const { spec } = subnet;
   const pools = new Map<string, Dual<FamilyUsage>>(subnet.pools.slice(1).map((name) => [name, {}]));
   const families: { v4?: FamilyUsage; v6?: FamilyUsage } = {};
   for (const family of [4, 6] as const) {
@@ -123,7 +121,7 @@ export function usageOf(subnet: SubnetState): Usage {
       pools.set(name, { ...pools.get(name), [field]: usage });
     }
   }
-  return { ...families, revision, pools };
+  return { ...families, pools };
 }
 
 /** The sets behind the counts, of the whole Subnet or of one pool. */

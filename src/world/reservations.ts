@@ -43,8 +43,6 @@ export type Reservation =
       readonly claimant: string;
       readonly code: Reason;
       readonly message: string;
-      /** A part of the request could be granted now: once another claimant takes that part, the failure changes. */
-      readonly partlyFree?: true;
     };
 
 /** A Subnet's addresses in one snapshot, in Kube-OVN's text format; counts are exact. */

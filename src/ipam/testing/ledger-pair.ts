@@ -1,13 +1,13 @@
 /** For tests only: a ledger beside the plain oracle. Both run each operation, and every answer must be equal. */
 
 import assert from 'node:assert/strict';
-import { formatAddress } from '../../net/address.ts';
+import { formatAddress, parseAddress } from '../../net/address.ts';
 import type { Address } from '../../net/address.ts';
+import { macFromNumber } from '../../net/mac.ts';
 import type { Mac } from '../../net/mac.ts';
 import type { Allocation, AllocationRequest } from '../allocation.ts';
 import type { Holder } from '../holder.ts';
 import { Ledger } from '../ledger.ts';
-import type { FreedEvent } from '../ledger.ts';
 import { Oracle } from './ledger-oracle.ts';
 import type { SubnetSpec } from '../subnet-spec.ts';
 
@@ -23,17 +23,18 @@ export type Operation =
 export class Pair {
   readonly ledger: Ledger;
   readonly oracle: Oracle;
-  freed: FreedEvent[] = [];
+  /** Subnets that `onChanged` named during the last operation. */
+  readonly changed = new Set<string>();
 
   constructor(rememberFreed: number) {
-    this.ledger = new Ledger({ rememberFreed, onFreed: (event) => this.freed.push(event) });
+    this.ledger = new Ledger({ rememberFreed, onChanged: (subnet) => this.changed.add(subnet) });
     this.oracle = new Oracle(rememberFreed);
   }
 
   /** The ledger's answer to an allocation. */
   perform(operation: Operation): Allocation | undefined {
     const { ledger, oracle } = this;
-    this.freed = [];
+    this.changed.clear();
     switch (operation.op) {
       case 'upsert':
         ledger.upsertSubnet(operation.subnet, operation.spec);
@@ -71,36 +72,32 @@ export class Pair {
     }
   }
 
-  /** Performs an operation; checks that freed addresses were announced and that a change of usage increased the revision. */
+  /** Performs an operation; checks that a change of usage is reported, and a Subnet in which a failed request has another answer. */
   performWatched(operation: Operation): void {
-    const before = [4, 6].flatMap((family) =>
-      ['s', 't'].map((name) => [name, family as 4 | 6, this.oracle.available(name, family as 4 | 6)] as const),
-    );
-    const shown = new Map(
-      ['s', 't'].map((name) => [
-        name,
-        { text: JSON.stringify(this.usageOf(name)), revision: this.ledger.revision(name), holders: this.ledger.holdersRevision(name) },
-      ]),
-    );
+    const shown = (name: string): readonly string[] => [JSON.stringify(this.usageOf(name)), JSON.stringify(this.#failuresIn(name))];
+    const before = new Map(['s', 't'].map((name) => [name, shown(name)]));
     this.ledger.takeChanged();
     this.perform(operation);
     const changed = this.ledger.takeChanged();
-    for (const [name, old] of shown) {
-      if (this.ledger.revision(name) !== old.revision || this.ledger.holdersRevision(name) !== old.holders)
-        assert.ok(changed.includes(name), 'a change that is not reported');
-      if (this.ledger.revision(name) === old.revision)
-        assert.equal(JSON.stringify(this.usageOf(name)), old.text, 'usage changed under one revision');
+    for (const [name, [usage, failures]] of before) {
+      const [usageNow, failuresNow] = shown(name);
+      if (usageNow !== usage) assert.ok(changed.includes(name), 'a change of usage that is not reported');
+      if (failuresNow !== failures) assert.ok(this.changed.has(name), `an answer in ${name} changed, and that is not reported`);
     }
-    if (operation.op === 'upsert' || operation.op === 'remove') return;
-    for (const [name, family, available] of before) {
-      const fresh = this.oracle.available(name, family).subtract(available).count;
-      const announced = this.freed.filter((event) => event.subnet === name && event.family === family);
-      assert.equal(
-        announced.reduce((sum, { count }) => sum + count, 0),
-        Number(fresh),
-        `freed in ${name}`,
-      );
-    }
+  }
+
+  /** How requests of a claimant without addresses fail; undefined for each that would be granted. */
+  #failuresIn(name: string): unknown[] {
+    const holder: Holder = { kind: 'reservation', key: 'waiting', claimant: 'waiting' };
+    const [v4, v6, mac] = [parseAddress('10.0.0.3'), parseAddress('fd00::3'), macFromNumber(0x0a_00_00_00_00_02)];
+    const requests: AllocationRequest[] = [
+      { holder },
+      { holder, pools: ['p', ''] },
+      { holder, mac },
+      { holder, static: { ...(v4 && { v4 }) } },
+      { holder: { ...holder, sharingGroup: 'vip' }, static: { ...(v6 && { v6 }) }, families: 'IPv6' },
+    ];
+    return requests.map((request) => this.ledger.check(name, request)?.message);
   }
 
   usageOf(name: string): unknown[] {

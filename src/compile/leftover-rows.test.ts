@@ -145,6 +145,42 @@ test('what serves no object that exists is left alone, and reported with what it
   assert.match(next, /^ovn-nbctl remove Logical_Router \S+ policies \S+$/, 'never the load balancer');
 });
 
+test('load balancers without keys, as Kube-OVN before 1.15 leaves them of a deleted Vpc, are listed before and after the take-over', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const vips = { '10.96.0.9:80': '10.9.0.2:80' };
+  left(scene, 'Load_Balancer', { name: 'vpc-gone-tcp-load', external_ids: {}, vips });
+  left(scene, 'Load_Balancer', { name: 'vpc-gone-udp-sess-load', external_ids: {} });
+  left(scene, 'Load_Balancer', { name: 'vpc-theirs-tcp-load', external_ids: { 'neutron:lb': 'x' }, vips });
+  left(scene, 'Load_Balancer', { name: 'by-hand', external_ids: {}, vips });
+  left(scene, 'Load_Balancer', { name: 'vpc-blue-tcp-load', external_ids: {}, vips });
+  left(scene, 'Logical_Router', { name: 'gone', external_ids: VENDOR });
+  left(scene, 'Load_Balancer', { name: 'rule-of-gone', external_ids: {}, vips });
+  const [rule] = [...bench.northbound.table('Load_Balancer')].find(([, row]) => row['name'] === 'rule-of-gone') ?? [];
+  left(scene, 'Logical_Switch', { name: 'gone-net', external_ids: VENDOR, load_balancer: new Set([rule]) });
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: {}, status: { tcpLoadBalancer: 'vpc-blue-tcp-load' } });
+  bench.compile();
+  const expected = [
+    'left by Kube-OVN, 5 for objects that do not exist:',
+    '  Load_Balancer rule-of-gone (1 vip; in 1 switch)',
+    '  Load_Balancer vpc-gone-tcp-load (1 vip; in no switch or router)',
+    '  Load_Balancer vpc-gone-udp-sess-load (empty; in no switch or router)',
+    '  Logical_Router gone',
+    '  Logical_Switch gone-net',
+  ];
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world, bench.desired.rows)), expected);
+  bench.converge();
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), expected);
+  assert.equal(bench.externalIds('Load_Balancer', 'vpc-blue-tcp-load')['kiln.io/owner'], 'vpc//blue');
+  const removals = leftoverGroups(bench.world).flatMap(({ rows }) =>
+    rows.flatMap(({ name, remove }) => (remove === undefined ? [name] : [])),
+  );
+  assert.deepEqual(removals, ['rule-of-gone'], 'a switch has it');
+  for (const [uuid, row] of [...bench.northbound.table('Load_Balancer')])
+    if (String(row['name']).startsWith('vpc-gone')) bench.removeForeignRow('Load_Balancer', uuid);
+  assert.equal(leftoverLines(leftoverGroups(bench.world)).length, expected.length - 2);
+});
+
 test('a row that translates addresses is deleted with its rule or its pod, and does not meet the next holder of the address', () => {
   const scene = withVpc();
   const { bench } = scene;
@@ -376,8 +412,8 @@ test('the contents of sets, groups and load balancers are counted in words', () 
   assert.equal(effectOf('Address_Set', 'none', {}), 'empty');
   assert.equal(effectOf('Address_Set', 'one', { addresses: new Set(['10.0.0.1']) }), '1 address');
   assert.equal(effectOf('Address_Set', 'two', { addresses: new Set(['10.0.0.1', '10.0.0.2']) }), '2 addresses');
-  assert.equal(effectOf('Load_Balancer', 'one', { vips: { '10.0.0.1:80': '' } }), '1 vip');
-  assert.equal(effectOf('Load_Balancer', 'none', {}), 'empty');
+  assert.equal(effectOf('Load_Balancer', 'one', { vips: { '10.0.0.1:80': '' } }), '1 vip; in no switch or router');
+  assert.equal(effectOf('Load_Balancer', 'none', {}), 'empty; in no switch or router');
   const [port] = [...bench.northbound.table('Logical_Switch_Port').keys()];
   assert.equal(effectOf('Port_Group', 'one', { ports: new Set([port]) }), '1 port');
 });

@@ -14,10 +14,10 @@ import type { Observed } from './row-contents.ts';
 /** @param outer the adopted row */
 export function vendorKeysInside(outer: Observed, context: DiffContext): Edit[] {
   if (outer.ownership.kind !== 'legacy') return [];
-  const within = childColumns(outer.table).flatMap(({ column }) => at(outer, column, context));
+  const within = childColumns(outer.table).flatMap(({ column }) => entriesOf(outer.row[column], context));
   const found = [
     ...within.filter(({ ownership }) => ownership.kind === 'legacy'),
-    ...(isOwnUuid(outer.uuid) ? [] : keylessIn(outer.row['load_balancer'], context.rows)),
+    ...(isOwnUuid(outer.uuid) ? [] : entriesOf(outer.row['load_balancer'], context).filter(hasNoKey)),
   ];
   return found.flatMap(({ table, uuid, row }): Edit[] =>
     hasVendorKey(row.external_ids) || !context.canHold(table, 'external_ids')
@@ -29,22 +29,11 @@ export function vendorKeysInside(outer: Observed, context: DiffContext): Edit[] 
   );
 }
 
-function at({ row }: Observed, column: string, { rows }: DiffContext): readonly Entry[] {
-  return entriesOf(row[column], rows);
-}
-
-type Rows = Pick<DiffContext['rows'], 'entry'>;
-
-function entriesOf(held: unknown, rows: Rows): readonly Entry[] {
+function entriesOf(held: unknown, { rows }: DiffContext): readonly Entry[] {
   return held instanceof Set ? [...(held as ReadonlySet<Uuid>)].flatMap((one) => rows.entry(one) ?? []) : [];
 }
 
-/** The load balancers without any key in a column `load_balancer`. */
-export function keylessIn(held: unknown, rows: Rows): readonly Entry[] {
-  return entriesOf(held, rows).filter(hasNoKey);
-}
-
 /** Before 1.15 Kube-OVN writes no key into load balancers; those of other programs in its switches have some. */
-function hasNoKey({ row: { external_ids: held } }: Entry): boolean {
+export function hasNoKey({ row: { external_ids: held } }: Pick<Entry, 'row'>): boolean {
   return held instanceof Map && held.size === 0;
 }

@@ -4,6 +4,7 @@
  */
 import type { DesiredRows } from '../compile/desired-rows.ts';
 import { VPC_LOAD_BALANCERS_RULE } from '../compile/vpc/vpc-load-balancers.ts';
+import { isKeyless } from '../nb/ownership.ts';
 import { identityOf } from '../nb/row-id.ts';
 import { commandText } from '../text/command-text.ts';
 import type { Entry } from '../world/row-identity.ts';
@@ -51,9 +52,11 @@ export function leftoverVips(world: World, desired?: Pick<DesiredRows, 'row'>): 
 }
 
 /** The Vpc that the load balancer belongs to, or will; undefined if a rule for leftovers reports it, or if it is another program's. */
-function ownerOf({ id, ownership }: Entry, desired: Pick<DesiredRows, 'row'> | undefined): string | undefined {
+function ownerOf({ id, table, row, ownership }: Entry, desired: Pick<DesiredRows, 'row'> | undefined): string | undefined {
   if (ownership.kind === 'ours') return ownership.rule === VPC_LOAD_BALANCERS_RULE ? ownership.owner : undefined;
-  if (ownership.kind !== 'legacy') return undefined;
+  const held = row['external_ids'];
+  const isKubeOvns = ownership.kind === 'legacy' || isKeyless(table, identityOf(id), held instanceof Map ? held : undefined, ownership);
+  if (!isKubeOvns) return undefined;
   const [emitted] = desired?.row(id)?.rows ?? [];
   return emitted?.rule === VPC_LOAD_BALANCERS_RULE ? emitted.owner.name : undefined;
 }

@@ -1,11 +1,11 @@
 /** Leftovers: what each does in OVN, and the object that it serves. */
 import type { DesiredRows } from '../compile/desired-rows.ts';
 import { namesInMatch } from '../api/values/match-text.ts';
-import { keylessIn } from '../diff/keys-inside.ts';
-import { LEFTOVER_RULE } from '../nb/ownership.ts';
+import { hasNoKey } from '../diff/keys-inside.ts';
+import { isKeyless, LEFTOVER_RULE } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
-import { TABLES } from '../nb/tables.ts';
+import { referringColumns, TABLES } from '../nb/tables.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind, traitsOf } from '../world/resources.ts';
@@ -36,15 +36,18 @@ export interface LeftoverGroup {
  */
 export function leftoverGroups(world: World, desired?: Pick<DesiredRows, 'row'>): readonly LeftoverGroup[] {
   if (world.rows.owned.size === 0 && desired === undefined) return [];
-  const keyless = desired === undefined ? NONE : keylessLoadBalancers(world, desired);
-  const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter((entry) => isLeftover(entry, desired, keyless));
-  const groups = Map.groupBy(entries, (entry) => (isServed(world, ownerOf(world, entry)) ? ownerOf(world, entry) : ''));
+  const users = loadBalancerUsers(world);
+  const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter((entry) => isLeftover(world, entry, desired, users));
+  const groups = Map.groupBy(entries, (entry) => {
+    const owner = ownerOf(world, entry, users);
+    return isServed(world, owner) ? owner : '';
+  });
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([owner, rows]) => ({
       object: objectOf(owner),
       rows: rows
-        .map((entry) => leftover(world, entry))
+        .map((entry) => leftover(world, entry, users))
         .toSorted((a, b) => rankOf(a) - rankOf(b) || (`${a.table} ${a.name}` < `${b.table} ${b.name}` ? -1 : 1)),
     }));
 }
@@ -89,30 +92,53 @@ function leftoverLine({ table, name, effect }: Leftover): string {
   return `${table} ${name}${effect === '' ? '' : ` (${effect})`}`;
 }
 
-const NONE: ReadonlySet<Entry['uuid']> = new Set();
-
-function isLeftover(
-  { id, uuid, ownership }: Entry,
-  desired: Pick<DesiredRows, 'row'> | undefined,
-  keyless: ReadonlySet<Entry['uuid']>,
-): boolean {
+function isLeftover(world: World, entry: Entry, desired: Pick<DesiredRows, 'row'> | undefined, users: LoadBalancerUsers): boolean {
+  const { id, ownership } = entry;
   if (ownership.kind === 'ours') return ownership.rule === LEFTOVER_RULE;
   const [emitted] = desired?.row(id)?.rows ?? [];
-  return emitted === undefined ? ownership.kind === 'legacy' || keyless.has(uuid) : emitted.rule === LEFTOVER_RULE;
+  if (emitted !== undefined) return emitted.rule === LEFTOVER_RULE;
+  return ownership.kind === 'legacy' || isInLegacy(entry, users) || isAlone(world, entry);
 }
 
-/** Load balancers without any key in switches and routers that the take-over adopts: they are legacy from then on. */
-function keylessLoadBalancers({ rows }: World, desired: Pick<DesiredRows, 'row'>): ReadonlySet<Entry['uuid']> {
-  const found = new Set<Entry['uuid']>();
-  for (const { id, row, ownership } of ['Logical_Switch', 'Logical_Router'].flatMap((table) => [...rows.inTable(table)])) {
-    if (ownership.kind !== 'legacy' || (desired.row(id)?.rows ?? []).length === 0) continue;
-    for (const entry of keylessIn(row['load_balancer'], rows)) found.add(entry.uuid);
+/** The switches and routers with each load balancer, by its UUID. */
+type LoadBalancerUsers = ReadonlyMap<unknown, readonly Entry[]>;
+
+function loadBalancerUsers({ rows }: World): LoadBalancerUsers {
+  const users = new Map<unknown, Entry[]>();
+  for (const entry of referringColumns('Load_Balancer').flatMap(({ table }) => rows.inTable(table))) {
+    const held = entry.row['load_balancer'];
+    if (!(held instanceof Set)) continue;
+    for (const uuid of held) {
+      const others = users.get(uuid);
+      if (others === undefined) users.set(uuid, [entry]);
+      else others.push(entry);
+    }
   }
-  return found;
+  return users;
 }
 
-function ownerOf(world: World, { id, ownership, parent }: Entry): string {
+/**
+ * Whether it is a load balancer without any key, as Kube-OVN made them before 1.15, in a legacy switch or router: the take-over that adopts
+ * that one writes the vendor key into it.
+ */
+function isInLegacy(entry: Entry, users: LoadBalancerUsers): boolean {
+  return hasNoKey(entry) && (users.get(entry.uuid) ?? []).some(({ ownership }) => ownership.kind === 'legacy');
+}
+
+/** Whether it is such a load balancer by its name, and its Vpc does not exist, so that no rule emits it. */
+function isAlone(world: World, { id, table, row, ownership }: Entry): boolean {
+  const held = row['external_ids'];
+  if (table !== 'Load_Balancer' || !isKeyless(table, identityOf(id), held instanceof Map ? held : undefined, ownership)) return false;
+  const { enableLb, defaultVpc } = world.settings;
+  // The name of those of the default Vpc does not show it.
+  return !enableLb || !isServed(world, world.rows.serves(id)?.owner ?? `vpc//${defaultVpc}`);
+}
+
+/** Empty for a row that is not deleted with any object. */
+function ownerOf(world: World, entry: Entry, users: LoadBalancerUsers): string {
+  const { id, ownership, parent } = entry;
   if (ownership.kind === 'ours') return ownership.owner;
+  if (ownership.kind === 'foreign' && !isInLegacy(entry, users)) return '';
   const served = world.rows.serves(id)?.owner;
   if (served !== undefined || parent?.table !== 'Logical_Switch') return served ?? '';
   const home = world.rows.entry(parent.uuid);
@@ -143,15 +169,18 @@ function rankOf({ table }: Leftover): number {
 /** Kube-OVN's group of the ports that have SecurityGroups: its ACLs drop what no SecurityGroup allows. */
 const DENY_ALL = 'ovn.sg.kubeovn_deny_all';
 
-function leftover(world: World, entry: Entry): Leftover {
-  const { id, table, uuid, row } = entry;
-  const remove = removalOf(world, entry);
-  return { table, name: identityOf(id), uuid, effect: effectOf(world, table, row), ...(remove !== undefined && { remove }) };
+function leftover(world: World, entry: Entry, users: LoadBalancerUsers): Leftover {
+  const { id, table, uuid } = entry;
+  const remove = removalOf(world, entry, users);
+  return { table, name: identityOf(id), uuid, effect: effectOf(world, entry, users), ...(remove !== undefined && { remove }) };
 }
 
-/** None for a load balancer, whose vips may be those of Services, and for what denies traffic of pods that have SecurityGroups. */
-function removalOf(world: World, { id, table, uuid, parent }: Entry): string | undefined {
-  if (table === 'Load_Balancer') return undefined;
+/**
+ * None for a load balancer that a switch or router has, since its vips may be those of Services, and for what denies traffic of pods that
+ * have SecurityGroups.
+ */
+function removalOf(world: World, { id, table, uuid, parent }: Entry, users: LoadBalancerUsers): string | undefined {
+  if (table === 'Load_Balancer' && users.has(uuid)) return undefined;
   const group = parent === undefined ? id : world.rows.entry(parent.uuid)?.id;
   if (group === rowId('Port_Group', DENY_ALL) && portsOf(world, group) > 0) return undefined;
   return parent === undefined
@@ -164,7 +193,7 @@ function portsOf(world: World, group: RowId): number {
   return held instanceof Set ? held.size : 0;
 }
 
-function effectOf(world: World, table: string, row: Entry['row']): string {
+function effectOf(world: World, { table, uuid, row }: Entry, users: LoadBalancerUsers): string {
   const text = (column: string): string => String(row[column] ?? '');
   const count = (column: string): number => {
     const held = row[column];
@@ -183,7 +212,7 @@ function effectOf(world: World, table: string, row: Entry['row']): string {
     case 'Logical_Router_Static_Route':
       return `${text('policy') === 'src-ip' ? 'from' : 'to'} ${text('ip_prefix')} by ${text('nexthop')}`;
     case 'Load_Balancer':
-      return countsText([[count('vips'), 'vip', 'vips']]);
+      return `${countsText([[count('vips'), 'vip', 'vips']])}; ${usersText(users.get(uuid) ?? [])}`;
     case 'Address_Set':
       return countsText([[count('addresses'), 'address', 'addresses']]);
     case 'Port_Group':
@@ -194,6 +223,17 @@ function effectOf(world: World, table: string, row: Entry['row']): string {
     default:
       return '';
   }
+}
+
+/** Where a load balancer is in effect. */
+function usersText(users: readonly Entry[]): string {
+  const count = (table: string): number => users.filter((one) => one.table === table).length;
+  const [switches, routers] = [count('Logical_Switch'), count('Logical_Router')];
+  if (switches + routers === 0) return 'in no switch or router';
+  return `in ${countsText([
+    [switches, 'switch', 'switches'],
+    [routers, 'router', 'routers'],
+  ])}`;
 }
 
 function countsText(counts: readonly (readonly [count: number, one: string, many: string])[]): string {

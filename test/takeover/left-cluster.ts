@@ -246,6 +246,14 @@ export class TakenOver implements AsyncDisposable {
       if (!kept.includes(metadata.name)) await client.delete(traitsOf(resource), metadata, { gracePeriodSeconds: 0 });
   }
 
+  /** Deletes an object of cluster scope without its finalizers, as with `kubectl patch`. */
+  async removeByForce(resource: ResourceName, name: string): Promise<void> {
+    const { client } = this.#cluster;
+    await client.mergePatch(traitsOf(resource), { name }, { metadata: { finalizers: null } });
+    const found = await client.find<KubeObject>(traitsOf(resource), { name });
+    if (found !== undefined) await client.delete(traitsOf(resource), found.metadata);
+  }
+
   /** Waits until only `kept` is left of the resource. */
   async gone(resource: ResourceName, kept: readonly string[] = []): Promise<void> {
     const names = async (): Promise<readonly string[]> => (await this.list(resource)).map(({ metadata }) => metadata.name);
@@ -271,5 +279,6 @@ export interface TimedCondition {
 }
 
 export interface PrintedLeft extends KubeObject {
+  readonly spec?: { readonly subnet?: string };
   readonly status?: { readonly conditions?: readonly TimedCondition[] };
 }

@@ -204,6 +204,33 @@ for (const release of OLDER_RELEASES) {
       assert.equal(annotation(late, 'routed'), 'true');
     });
 
+    test('rows of Vpcs that were deleted before the take-over are listed, with their load balancers', async () => {
+      await using cluster = await clusterAsLeft(release);
+      await using taken = new TakenOver(cluster);
+      for (const [vpc, subnet] of [
+        ['v2', 's2'],
+        ['v3', 's3'],
+      ] as const) {
+        for (const pod of await taken.list('pods'))
+          if (annotation(pod, 'logical_switch') === subnet)
+            await cluster.client.delete(traitsOf('pods'), pod.metadata, { gracePeriodSeconds: 0 });
+        for (const ip of await taken.list('ips')) if (inSubnet(ip) === subnet) await taken.removeByForce('ips', ip.metadata.name);
+        await taken.removeByForce('subnets', subnet);
+        await taken.removeByForce('vpcs', vpc);
+      }
+      // Kube-OVN deletes the router and the switch, and leaves the load balancers.
+      await cluster.ovn.nbctl('lr-del', 'v2', '--', 'ls-del', 's2');
+      await taken.converged();
+      const { rows, findings } = await taken.leftovers();
+      for (const [uuid, table] of await taken.rowsWithoutOwner()) assert.ok(rows.has(uuid), `${table} ${uuid} stays, and nothing says so`);
+      assert.equal((await taken.leftoversNamed('vpc-v2-tcp-load')).length, 1);
+      const [left] = await taken.leftoversNamed('vpc-v2-udp-sess-load');
+      assert.match(left?.effect ?? '', /; in no switch or router$/);
+      assert.ok(findings.some(({ message }) => message.includes('of objects that do not exist')));
+      await cluster.ovn.nbctl(...(left?.remove ?? '').split(' ').slice(1));
+      assert.deepEqual(await taken.leftoversNamed('vpc-v2-udp-sess-load'), []);
+    });
+
     test('everything can be deleted, and kiln status lists what remains', async () => {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
@@ -270,6 +297,10 @@ async function withoutVendor(ovn: Ovn): Promise<number> {
 async function defaultRoutes(ovn: Ovn): Promise<readonly string[]> {
   const listed = await Promise.all(['ovn-cluster', 'v1'].map((router) => ovn.nbctl('lr-route-list', router)));
   return listed.flatMap((text) => text.split('\n').filter((line) => line.includes(' 0.0.0.0/0 '))).toSorted();
+}
+
+function inSubnet({ spec }: PrintedLeft): unknown {
+  return spec?.subnet;
 }
 
 function since({ status }: PrintedLeft): string | undefined {

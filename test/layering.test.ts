@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { PARTS } from '../src/kinds/parts.ts';
 import { ALLOWED_NAMES } from './kinds/allowed-names.ts';
 import { filesNamingKinds } from './kinds/kind-names.ts';
 
@@ -35,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
     ...['explain', 'invariants', 'commit'],
   ],
+  kinds: [],
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
@@ -83,6 +85,11 @@ const PURE = new Set([
 const PURE_PACKAGES = new Set(['yaml', '@marcbachmann/cel-js']);
 const IMPURE_WORDS = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|console\.|process\.)/;
 
+/** By file in the folder of a kind, or in that of the generated files. */
+const LAYER_OF_PART: ReadonlyMap<string, string> = new Map(
+  PARTS.flatMap(({ name, file, layer }) => [`${name}.ts`, `${file}.ts`].map((one) => [one, layer] as const)),
+);
+
 const NAMELESS = /^(utils?|helpers?|common|managers?|misc)$/;
 const LONG = 400;
 
@@ -116,9 +123,10 @@ function imports({ text }: Source): string[] {
   return [...text.matchAll(IMPORT)].map((found) => found[1] ?? found[2] ?? '');
 }
 
-/** Undefined for a path outside of `src` and `lab`. */
+/** Undefined for a path outside of `src` and `lab`. A part of a kind's record has the layer of that part. */
 function layerOf(path: string): string | undefined {
-  const [top, folder] = path.split('/');
+  const [top, folder, , file] = path.split('/');
+  if (folder === 'kinds' && file !== undefined) return LAYER_OF_PART.get(file) ?? folder;
   return top === 'lab' ? top : top === 'src' ? folder : undefined;
 }
 

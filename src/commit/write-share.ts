@@ -1,8 +1,9 @@
 /** The namespace that a write or an Event counts for. */
 import type { ResourceName } from '../world/resources.ts';
+import { resourcesWith } from '../world/resources.ts';
 
 /** Cluster-scoped kinds of which each object is for one namespace, which its spec names. */
-const FOR_A_NAMESPACE: ReadonlySet<ResourceName> = new Set(['ips', 'vips']);
+const FOR_A_NAMESPACE: ReadonlySet<ResourceName> = new Set(resourcesWith('namespaceInSpec'));
 
 /**
  * @param namespace empty for a cluster-scoped object

@@ -9,11 +9,12 @@ import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { ObservedRows } from '../world/observed-rows.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { resourcesWith } from '../world/resources.ts';
 import type { Caches } from './reading/caches.ts';
 import { resourceOfOwner } from './reading/row-owners.ts';
 
 /** Kinds with at least one object in every cluster: the API server and Kiln make them. A cluster may have no pod or node for a while. */
-const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set<ResourceName>(['namespaces', 'vpcs', 'subnets']);
+const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set(resourcesWith('inEveryCluster'));
 
 export interface CollectionOptions {
   /** False: collection never pauses. */

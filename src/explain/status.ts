@@ -7,7 +7,7 @@ import { foreignOptions, foreignOptionText, optionRemoval } from '../compile/glo
 import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { RESOURCES, traitsOf } from '../world/resources.ts';
+import { RESOURCE_NAMES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
@@ -83,7 +83,7 @@ const NEARLY_FULL = 0.1;
 /** @param northbound whether the database was read; then rows of the whole cluster are counted */
 export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL): ClusterStatus {
   const counts: Record<string, number> = {};
-  for (const resource of Object.keys(RESOURCES) as ResourceName[]) {
+  for (const resource of RESOURCE_NAMES) {
     const size = chosen === ALL ? (world.tables[resource]?.size ?? 0) : objectsOf(world, resource, chosen).length;
     if (size > 0) counts[traitsOf(resource).kind] = size;
   }

@@ -8,7 +8,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { RESOURCES, traitsOf } from '../world/resources.ts';
+import { RESOURCE_NAMES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import type { Violation } from './violation.ts';
 
@@ -42,7 +42,7 @@ function violationsOf(world: World, resource: ResourceName, object: AnyObservedO
   ].map((holder) => violation(`${subject} is held by ${holder}`));
 }
 
-const RESOURCE_OF_KIND = new Map(Object.keys(RESOURCES).map((name) => [traitsOf(name as ResourceName).kind, name as ResourceName]));
+const RESOURCE_OF_KIND = new Map(RESOURCE_NAMES.map((name) => [traitsOf(name).kind, name]));
 /** An object as a message names it. */
 const NAMED = new RegExp(`\\b(${[...RESOURCE_OF_KIND.keys()].join('|')}) ([\\w.:/-]*[\\w])`, 'g');
 

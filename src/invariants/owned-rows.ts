@@ -96,31 +96,9 @@ function isReady(conditions: readonly Partial<Condition>[] | undefined): boolean
 }
 
 function uidOf(world: World, kind: string, key: string): string | undefined {
-  switch (kind) {
-    case 'vpc':
-      return world.vpcs.peek(key)?.metadata.uid;
-    case 'subnet':
-      return world.subnets.peek(key)?.metadata.uid;
-    case 'pod':
-      return world.pods.peek(key)?.metadata.uid;
-    case 'node':
-      return world.nodes.peek(key)?.metadata.uid;
-    case 'ip':
-      return world.ips.peek(key)?.metadata.uid;
-    case 'ippool':
-      return world.ipPools.peek(key)?.metadata.uid;
-    case 'vip':
-      return world.vips.peek(key)?.metadata.uid;
-    case 'ovneip':
-      return world.ovnEips.peek(key)?.metadata.uid;
-    case 'namespace':
-      return world.namespaces.peek(key)?.metadata.uid;
-    case 'ovndnatrule':
-      return world.natRules['ovn-dnat-rules'].peek(key)?.metadata.uid;
-    default: {
-      // Of a kind that is not implemented: what Kube-OVN left for it.
-      const resource = resourceOfKind(kind);
-      return resource === undefined ? undefined : world.unimplemented.peek(`${resource}/${key}`)?.uid;
-    }
-  }
+  const resource = resourceOfKind(kind);
+  if (resource === undefined) return undefined;
+  // Without a table of its own: a kind that is not implemented, for which Kube-OVN left rows.
+  const table = world.tables[resource];
+  return table === undefined ? world.unimplemented.peek(`${resource}/${key}`)?.uid : table.peek(key)?.metadata.uid;
 }

@@ -8,10 +8,12 @@ import type { OvnEip } from '../api/kinds/ovn-eip.ts';
 import type { Vip } from '../api/kinds/vip.ts';
 import { FINALIZER, labelKey, LEGACY_FINALIZERS, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
 import { allocatedAddressesIn } from './allocated-addresses.ts';
+import type { ResourceOfFamily } from './resources.ts';
+import { resourcesOfFamily } from './resources.ts';
 import type { Settings } from './settings.ts';
 
-export const ADDRESS_RESOURCES = ['vips', 'ovn-eips', 'iptables-eips'] as const;
-export type AddressResource = (typeof ADDRESS_RESOURCES)[number];
+export type AddressResource = ResourceOfFamily<'address object'>;
+export const ADDRESS_RESOURCES: readonly AddressResource[] = resourcesOfFamily('address object');
 
 /** Addresses as text; empty for none. */
 export interface AddressTexts {

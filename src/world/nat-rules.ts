@@ -2,16 +2,11 @@
 import type { Condition, KubeObject } from '../api/kubernetes/meta.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../api/well-known.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
+import type { ResourceOfFamily } from './resources.ts';
+import { resourcesOfFamily } from './resources.ts';
 
-export const NAT_RULES = [
-  'ovn-fips',
-  'ovn-snat-rules',
-  'ovn-dnat-rules',
-  'iptables-fip-rules',
-  'iptables-snat-rules',
-  'iptables-dnat-rules',
-] as const;
-export type NatRuleResource = (typeof NAT_RULES)[number];
+export type NatRuleResource = ResourceOfFamily<'NAT rule'>;
+export const NAT_RULES: readonly NatRuleResource[] = resourcesOfFamily('NAT rule');
 
 export function isNatRule(resource: string): resource is NatRuleResource {
   return (NAT_RULES as readonly string[]).includes(resource);

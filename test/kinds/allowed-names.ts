@@ -8,8 +8,6 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/allocate/holders.ts': 'pod ips pods ovn-eips vips iptables-eips',
   'src/api/annotations.ts': 'vpcs subnets ips pods namespaces nodes services networkpolicies ovn-eips',
   'src/api/condition-types.ts': 'vpcs subnets pods',
-  'src/api/kinds/crds.ts':
-    'vpcs subnets ips ippools ovn-eips ovn-fips ovn-snat-rules ovn-dnat-rules vips security-groups vlans provider-networks vpc-nat-gateways vpc-egress-gateways vpc-dnses switch-lb-rules router-lb-rules iptables-eips iptables-fip-rules iptables-snat-rules iptables-dnat-rules bgp-confs evpn-confs dnsnameresolvers',
   'src/api/validation/address-request-validation.ts': 'ovn-eips vips iptables-eips',
   'src/api/validation/host-bits.ts': 'vpcs subnets ippools',
   'src/api/validation/service-network.ts': 'subnets',
@@ -36,7 +34,6 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/commit/object-writer.ts': 'pods',
   'src/commit/required-objects.ts': 'ips',
   'src/commit/status-pace.ts': 'subnets',
-  'src/commit/write-share.ts': 'ips vips',
   'src/compile/builtins.ts': 'vpc vpcs subnets nodes',
   'src/compile/global-options.ts': 'vpcs',
   'src/compile/ineffective-condition.ts': 'pods',
@@ -50,19 +47,14 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/compile/rules.ts': 'pod subnet vpc ip node namespace vip-eip vpcs subnets ips pods namespaces nodes',
   'src/compile/unimplemented-fields.ts': 'ips vips',
   'src/compile/unimplemented-kinds.ts': 'pods services',
-  'src/compile/write-rejection.ts': 'pods ovn-eips vips iptables-eips',
-  'src/controller/collection.ts': 'vpcs subnets namespaces',
+  'src/compile/write-rejection.ts': 'pods',
   'src/controller/controller.ts': 'ips',
   'src/controller/leadership/catch-up.ts': 'ips pods',
   'src/controller/reading/api-server-service.ts': 'services',
   'src/controller/reading/caches.ts':
     'vpcs subnets ips ippools pods namespaces nodes statefulsets network-attachment-definitions virtualmachines virtualmachineinstances virtualmachineinstancemigrations services ovn-eips vips iptables-eips',
-  'src/controller/reading/row-owners.ts':
-    'vpcs subnets ips ippools pods namespaces nodes networkpolicies ovn-eips ovn-dnat-rules vips security-groups',
   'src/controller/reading/trim.ts':
     'subnets pods namespaces nodes statefulsets network-attachment-definitions virtualmachines virtualmachineinstances virtualmachineinstancemigrations',
-  'src/controller/reading/unimplemented-kinds.ts':
-    'services networkpolicies ovn-fips ovn-snat-rules ovn-dnat-rules security-groups vlans provider-networks vpc-nat-gateways vpc-egress-gateways vpc-dnses switch-lb-rules router-lb-rules iptables-fip-rules iptables-snat-rules iptables-dnat-rules bgp-confs evpn-confs dnsnameresolvers qos-policies',
   'src/controller/reports/change-events.ts': 'pod subnets ips pods virtualmachines',
   'src/controller/reports/subnet-addresses.ts': 'subnets',
   'src/controller/start/early-rules.ts': 'pod ip ips',
@@ -72,7 +64,6 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/explain/cascade.ts': 'subnets ips ippools pods namespaces nodes',
   'src/explain/dependents.ts': 'subnets ips',
   'src/explain/explanation.ts': 'ips ippools pods namespaces',
-  'src/explain/kind-names.ts': 'network-attachment-definitions',
   'src/explain/leftover-vips.ts': 'vpc vips',
   'src/explain/leftovers.ts': 'vips',
   'src/explain/next-commands.ts': 'vpcs subnets ips ippools vips',
@@ -84,7 +75,7 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/explain/workload.ts': 'ips pods statefulsets',
   'src/invariants/address-holders.ts': 'pod ips pods ovn-eips vips iptables-eips',
   'src/invariants/allocated-pods.ts': 'subnets ips pods',
-  'src/invariants/owned-rows.ts': 'vpcs subnets ips ippools pods namespaces nodes ovn-eips ovn-dnat-rules vips',
+  'src/invariants/owned-rows.ts': 'vpcs subnets ips',
   'src/invariants/shared-addresses.ts': 'subnets ips pods',
   'src/invariants/subnet-counts.ts': 'subnets',
   'src/ipam/subnet-spec.ts': 'ippools',
@@ -100,8 +91,6 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/world/intent.ts': 'vpcs subnets',
   'src/world/nat-rules.ts':
     'ovn-eips ovn-fips ovn-snat-rules ovn-dnat-rules iptables-eips iptables-fip-rules iptables-snat-rules iptables-dnat-rules',
-  'src/world/resources.ts':
-    'vpcs subnets ips ippools pods namespaces nodes statefulsets network-attachment-definitions virtualmachines virtualmachineinstances virtualmachineinstancemigrations services networkpolicies ovn-eips ovn-fips ovn-snat-rules ovn-dnat-rules vips security-groups vlans provider-networks vpc-nat-gateways vpc-egress-gateways vpc-dnses switch-lb-rules router-lb-rules iptables-eips iptables-fip-rules iptables-snat-rules iptables-dnat-rules bgp-confs evpn-confs dnsnameresolvers qos-policies',
   'src/world/selections/selection.ts': 'pods namespaces',
   'src/world/subnet-vpcs.ts': 'subnets',
   'src/world/world.ts':

@@ -4,8 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { RESOURCES } from '../../src/world/resources.ts';
-import type { ResourceName } from '../../src/world/resources.ts';
+import { RESOURCES, RESOURCE_NAMES } from '../../src/world/resources.ts';
 import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import { World } from '../../src/world/world.ts';
 
@@ -38,7 +37,7 @@ function namesOfKinds(): ReadonlyMap<string, RegExp> {
   const folders = RULE_FOLDERS.map((folder) => [folder, new RegExp(`(/compile|'\\.)/${folder}/[\\w/-]+\\.ts'`)] as const);
   return new Map([
     ...folders,
-    ...(Object.keys(RESOURCES) as ResourceName[]).map((resource) => {
+    ...RESOURCE_NAMES.map((resource) => {
       const { kind, plural } = RESOURCES[resource];
       const table = world.tables[resource];
       const property = properties.find(([, value]) => table !== undefined && value === table)?.[0];

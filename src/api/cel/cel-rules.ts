@@ -26,6 +26,11 @@ export function brokenRules(node: SchemaNode, value: unknown, old: unknown, path
   return broken;
 }
 
+/** Whether the definition of a kind has rules for its spec. */
+export function hasCelRules(kind: Kind<unknown, unknown>): boolean {
+  return hasRules(kind.spec.node);
+}
+
 /** The broken CEL rules of one of Kiln's CRDs, as findings. */
 export function celFindings(kind: Kind<unknown, unknown>, subject: Subject, spec: unknown, old?: unknown): readonly Finding[] {
   const findings = new Findings(subject);

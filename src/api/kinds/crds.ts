@@ -1,63 +1,16 @@
 /** The CustomResourceDefinitions of all kinds, generated from their descriptions. */
 
 import { stringify } from 'yaml';
-import { bgpConfKind } from './bgp-conf.ts';
-import { dnsNameResolverKind } from './dns-name-resolver.ts';
-import { evpnConfKind } from './evpn-conf.ts';
-import { ipPoolKind } from './ip-pool.ts';
-import { ipKind } from './ip.ts';
-import { iptablesDnatRuleKind } from './iptables-dnat-rule.ts';
-import { iptablesEipKind } from './iptables-eip.ts';
-import { iptablesFipRuleKind } from './iptables-fip-rule.ts';
-import { iptablesSnatRuleKind } from './iptables-snat-rule.ts';
+import { RESOURCES } from '../../kinds/generated/resources.ts';
 import { GROUP, VERSION } from '../schema/kind.ts';
 import type { Kind, PrinterColumn, Subresources } from '../schema/kind.ts';
-import { ovnDnatRuleKind } from './ovn-dnat-rule.ts';
-import { ovnEipKind } from './ovn-eip.ts';
-import { ovnFipKind } from './ovn-fip.ts';
-import { ovnSnatRuleKind } from './ovn-snat-rule.ts';
-import { providerNetworkKind } from './provider-network.ts';
-import { qosPolicyKind } from './qos-policy.ts';
-import { routerLbRuleKind } from './router-lb-rule.ts';
+import type { KindResource } from '../schema/resource.ts';
 import type { SchemaNode } from '../schema/schema.ts';
-import { securityGroupKind } from './security-group.ts';
-import { subnetKind } from './subnet.ts';
-import { switchLbRuleKind } from './switch-lb-rule.ts';
-import { vipKind } from './vip.ts';
-import { vlanKind } from './vlan.ts';
-import { vpcDnsKind } from './vpc-dns.ts';
-import { vpcEgressGatewayKind } from './vpc-egress-gateway.ts';
-import { vpcNatGatewayKind } from './vpc-nat-gateway.ts';
-import { vpcKind } from './vpc.ts';
 
-/** Every kind of `kubeovn.io/v1`. */
-export const allKinds: readonly Kind<unknown, unknown>[] = [
-  bgpConfKind,
-  dnsNameResolverKind,
-  evpnConfKind,
-  ipKind,
-  ipPoolKind,
-  iptablesDnatRuleKind,
-  iptablesEipKind,
-  iptablesFipRuleKind,
-  iptablesSnatRuleKind,
-  ovnDnatRuleKind,
-  ovnEipKind,
-  ovnFipKind,
-  ovnSnatRuleKind,
-  providerNetworkKind,
-  qosPolicyKind,
-  routerLbRuleKind,
-  securityGroupKind,
-  subnetKind,
-  switchLbRuleKind,
-  vipKind,
-  vlanKind,
-  vpcKind,
-  vpcDnsKind,
-  vpcEgressGatewayKind,
-  vpcNatGatewayKind,
-];
+/** Every kind of `kubeovn.io/v1`, by name. */
+export const allKinds: readonly Kind<unknown, unknown>[] = Object.values<KindResource>(RESOURCES)
+  .flatMap(({ definition }) => definition ?? [])
+  .toSorted((a, b) => (a.kind.toLowerCase() < b.kind.toLowerCase() ? -1 : 1));
 
 /** A CustomResourceDefinition of `apiextensions.k8s.io/v1`: the fields that ours use. */
 export interface Crd {

@@ -13,7 +13,7 @@ import { keyOf } from '../../kube/resource.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { RESOURCES, traitsOf } from '../../world/resources.ts';
+import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
@@ -107,7 +107,7 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
 
 /** Resources that have objects. */
 function kindsInUse({ tables, unimplemented }: World): ReadonlySet<ResourceName> {
-  const resources = Object.keys(RESOURCES) as ResourceName[];
+  const resources = RESOURCE_NAMES;
   return new Set([
     ...resources.filter((resource) => (tables[resource]?.size ?? 0) > 0),
     ...[...unimplemented.entries()].map(([, { resource }]) => resource),

@@ -92,8 +92,6 @@ export interface CacheObservation {
 
 /** Objects a page: for each page the server counts all objects. */
 const PAGE = 1_000;
-/** Kinds with very many objects: a first list of more than a few thousand is read from the server's cache. */
-const NUMEROUS: ReadonlySet<ResourceName> = new Set(['ips', 'pods']);
 /** Default of `cachedAbove`. */
 const MANY = 5_000;
 
@@ -354,7 +352,7 @@ export class Caches implements ObjectSource {
     file: (key: string, object: unknown) => void,
     optional: boolean,
   ): void {
-    const { group, version, plural, kind, namespaced } = traitsOf(resource);
+    const { group, version, plural, kind, namespaced, numerous = false } = traitsOf(resource);
     const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
@@ -364,7 +362,7 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
+      ...(numerous ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
       ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
       ...(shrunkListMs === undefined ? {} : { shrunkListMs }),
       notServedRetryMs: optional ? 30_000 : 1_000,

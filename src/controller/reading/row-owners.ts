@@ -1,22 +1,11 @@
 /** The row owners: the value of the owner key, `<kind>/<namespace>/<name>`, as a resource and a key. */
 import type { ResourceName } from '../../world/resources.ts';
+import { resourcesWith, traitsOf } from '../../world/resources.ts';
 
 /** Kinds of row owners, in the notation of the owner key. */
-export const RESOURCE_OF_OWNER_KIND: ReadonlyMap<string, ResourceName> = new Map([
-  ['vpc', 'vpcs'],
-  ['subnet', 'subnets'],
-  ['ip', 'ips'],
-  ['ippool', 'ippools'],
-  ['pod', 'pods'],
-  ['node', 'nodes'],
-  ['namespace', 'namespaces'],
-  ['vip', 'vips'],
-  ['ovneip', 'ovn-eips'],
-  // Owners of leftovers.
-  ['networkpolicy', 'networkpolicies'],
-  ['securitygroup', 'security-groups'],
-  ['ovndnatrule', 'ovn-dnat-rules'],
-]);
+export const RESOURCE_OF_OWNER_KIND: ReadonlyMap<string, ResourceName> = new Map(
+  resourcesWith('ownsRows').map((resource) => [traitsOf(resource).kind.toLowerCase(), resource]),
+);
 
 export function resourceOfOwner(owner: string): { readonly resource: ResourceName; readonly key: string } | undefined {
   const [kind = '', namespace = '', ...rest] = owner.split('/');

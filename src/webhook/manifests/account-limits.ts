@@ -18,7 +18,7 @@ import {
 } from '../../api/well-known.ts';
 import { NAT_RULES } from '../../world/nat-rules.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { RESOURCES, traitsOf } from '../../world/resources.ts';
+import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import {
   all,
   byOperation,
@@ -293,9 +293,7 @@ const APART: readonly ResourceName[] = [
   ...NAT_RULES,
 ];
 /** Kinds on which Kiln writes only conditions and its finalizer. */
-const MARKED = (Object.keys(RESOURCES) as ResourceName[]).filter(
-  (resource) => !APART.includes(resource) && traitsOf(resource).conditions !== 'none',
-);
+const MARKED = RESOURCE_NAMES.filter((resource) => !APART.includes(resource) && traitsOf(resource).conditions !== 'none');
 /** Kinds whose whole status belongs to Kiln. In all other kinds another controller owns the status, and Kiln writes conditions only. */
 const OWN_STATUS: readonly ResourceName[] = ['vpcs', 'subnets', 'ippools', 'ovn-eips', 'iptables-eips'];
 const WITH_CONDITIONS = [...NAT_RULES, ...MARKED].filter(

@@ -22,7 +22,7 @@ import { equal } from '../../world/equal.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { isNatRule, NAT_RULES } from '../../world/nat-rules.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { keyOf, RESOURCES, traitsOf } from '../../world/resources.ts';
+import { RESOURCE_NAMES, keyOf, traitsOf } from '../../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from '../protocol/admission-review.ts';
 import {
   validateIptablesEipUpdate,
@@ -211,7 +211,7 @@ function named(object: ReviewedObject, namespace: string): ReviewedObject {
 }
 
 const BY_PLURAL: ReadonlyMap<string, ResourceName> = new Map(
-  (Object.keys(RESOURCES) as ResourceName[]).map((resource) => {
+  RESOURCE_NAMES.map((resource) => {
     const { plural, group } = traitsOf(resource);
     return [`${plural}.${group}`, resource];
   }),

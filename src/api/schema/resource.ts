@@ -1,0 +1,75 @@
+/** What is known of a kind before any object of it: its name in the API, and how clusters and users have it. The lowest part of its record. */
+import type { Kind } from './kind.ts';
+import { GROUP, VERSION } from './kind.ts';
+
+/** A kind of the Kubernetes API that Kiln observes or writes. */
+export interface ResourceTraits {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  /** Whether the kind has a status subresource; without one, Kiln patches the object as a whole. */
+  readonly statusSubresource: boolean;
+  /** Where the conditions are: a kind without conditions in its schema keeps them as JSON in an annotation. */
+  readonly conditions: 'status' | 'annotation' | 'none';
+}
+
+/** An object as the API server sends it, as far as `unimplemented` reads it. */
+export interface SpecOnly {
+  readonly spec?: unknown;
+}
+
+/** The part `resource.ts` of the record of a kind. Absent is no. */
+export interface KindResource extends ResourceTraits {
+  /** Its schema; undefined for kinds of other groups. */
+  readonly definition?: Kind<unknown, unknown>;
+  /** Short names that `kubectl` accepts, of a kind of another group. */
+  readonly shortNames?: readonly string[];
+  /** A cluster may lack the kind. */
+  readonly optional?: true;
+  /** A cluster may have very many objects: a long first list is read from the API server's cache. */
+  readonly numerous?: true;
+  /** The API server or Kiln makes an object of it in every cluster: an empty list is doubted. */
+  readonly inEveryCluster?: true;
+  /** Northbound rows may belong to its objects. */
+  readonly ownsRows?: true;
+  /** It is cluster-scoped, and each object is for the namespace in its `spec.namespace`. */
+  readonly namespaceInSpec?: true;
+  /** Kinds that are read alike. */
+  readonly family?: 'address object' | 'NAT rule';
+  /** The kind is not implemented: what exactly, for a report on each object; of a function, undefined for an object that requests nothing. */
+  readonly unimplemented?: string | ((object: SpecOnly) => string | undefined);
+}
+
+type More = Partial<Omit<KindResource, 'group' | 'version' | 'plural' | 'kind' | 'definition'>>;
+
+/** A kind of `kubeovn.io`, whose definition has all else. */
+export function kubeOvnKind<const M extends More>(
+  definition: Kind<unknown, unknown>,
+  more?: M,
+): ResourceTraits & { readonly definition: Kind<unknown, unknown> } & M {
+  const { plural, kind, scope, subresources, status } = definition;
+  return {
+    group: GROUP,
+    version: VERSION,
+    plural,
+    kind,
+    namespaced: scope === 'Namespaced',
+    statusSubresource: subresources?.status !== undefined,
+    conditions: status?.node.properties?.['conditions'] === undefined ? 'annotation' : 'status',
+    definition,
+    ...(more as M),
+  };
+}
+
+/** A namespaced kind of another group, with a status subresource and without conditions, unless `more` says otherwise. */
+export function otherKind<const M extends More>(
+  group: string,
+  version: string,
+  plural: string,
+  kind: string,
+  more?: M,
+): ResourceTraits & M {
+  return { group, version, plural, kind, namespaced: true, statusSubresource: true, conditions: 'none', ...(more as M) };
+}

@@ -1,0 +1,8 @@
+import { iptablesDnatRuleKind } from '../../api/kinds/iptables-dnat-rule.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(iptablesDnatRuleKind, {
+  optional: true,
+  family: 'NAT rule',
+  unimplemented: 'destination NAT of NAT gateways (IptablesDnatRule)',
+});

@@ -1,0 +1,7 @@
+import { iptablesEipKind } from '../../api/kinds/iptables-eip.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(iptablesEipKind, {
+  optional: true,
+  family: 'address object',
+});

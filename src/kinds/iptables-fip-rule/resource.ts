@@ -1,0 +1,8 @@
+import { iptablesFipRuleKind } from '../../api/kinds/iptables-fip-rule.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(iptablesFipRuleKind, {
+  optional: true,
+  family: 'NAT rule',
+  unimplemented: 'floating addresses of NAT gateways (IptablesFIPRule)',
+});

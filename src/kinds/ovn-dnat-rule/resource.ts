@@ -1,0 +1,9 @@
+import { ovnDnatRuleKind } from '../../api/kinds/ovn-dnat-rule.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(ovnDnatRuleKind, {
+  optional: true,
+  ownsRows: true,
+  family: 'NAT rule',
+  unimplemented: 'destination NAT (OvnDnatRule)',
+});

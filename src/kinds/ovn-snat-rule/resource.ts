@@ -1,0 +1,8 @@
+import { ovnSnatRuleKind } from '../../api/kinds/ovn-snat-rule.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(ovnSnatRuleKind, {
+  optional: true,
+  family: 'NAT rule',
+  unimplemented: 'source NAT (OvnSnatRule)',
+});

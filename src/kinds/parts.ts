@@ -1,0 +1,18 @@
+/**
+ * The parts of a kind's record: one file each in the folder of the kind, which exports a constant of that name. Each part belongs to a layer
+ * (a folder of `src`), and may import what that layer may. Only `resource` is needed; a kind has the parts that it has something to say in.
+ */
+export interface Part {
+  /** Name of the file and of the constant. */
+  readonly name: string;
+  /** Folder of `src` with the same imports, as `test/layering.test.ts` has them. */
+  readonly layer: string;
+  /** The generated file with this part of every kind, and its constant. */
+  readonly file: string;
+  readonly constant: string;
+}
+
+export const PARTS: readonly Part[] = [{ name: 'resource', layer: 'api', file: 'resources', constant: 'RESOURCES' }];
+
+/** The folder of the generated files. */
+export const GENERATED = 'generated';

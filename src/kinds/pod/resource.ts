@@ -1,0 +1,8 @@
+import { otherKind } from '../../api/schema/resource.ts';
+
+export const resource = otherKind('', 'v1', 'pods', 'Pod', {
+  conditions: 'status',
+  shortNames: ['po'],
+  numerous: true,
+  ownsRows: true,
+});

@@ -1,0 +1,7 @@
+import { subnetKind } from '../../api/kinds/subnet.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(subnetKind, {
+  inEveryCluster: true,
+  ownsRows: true,
+});

@@ -1,0 +1,7 @@
+import { vpcNatGatewayKind } from '../../api/kinds/vpc-nat-gateway.ts';
+import { kubeOvnKind } from '../../api/schema/resource.ts';
+
+export const resource = kubeOvnKind(vpcNatGatewayKind, {
+  optional: true,
+  unimplemented: 'NAT gateways (VpcNatGateway)',
+});

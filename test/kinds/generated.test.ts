@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generatedFiles } from '../../scripts/kinds/generated-files.ts';
+import { KINDS } from '../../src/kinds/list.ts';
+import { PARTS } from '../../src/kinds/parts.ts';
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'src', 'kinds');
+
+test('src/kinds/generated is up to date with the list of kinds; fix with: npm run --silent kinds', async () => {
+  const files = await generatedFiles();
+  for (const [name, text] of files) assert.equal(readFileSync(join(FOLDER, 'generated', name), 'utf8'), text, name);
+  assert.deepEqual(readdirSync(join(FOLDER, 'generated')).toSorted(), [...files.keys()].toSorted());
+});
+
+test('the list names each folder of a kind once, and each kind has its resource', () => {
+  const folders = readdirSync(FOLDER, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  assert.deepEqual(folders.filter((name) => name !== 'generated').toSorted(), [...KINDS].toSorted());
+  for (const kind of KINDS) assert.ok(existsSync(join(FOLDER, kind, 'resource.ts')), kind);
+});
+
+test('each part belongs to a layer and has a file name of its own', () => {
+  assert.equal(new Set(PARTS.flatMap(({ name, file }) => [name, file])).size, 2 * PARTS.length);
+});

@@ -8,6 +8,16 @@ import { PARTS } from '../../src/kinds/parts.ts';
 
 const KINDS_FOLDER = join(import.meta.dirname, '..', '..', 'src', 'kinds');
 
+/** What a generated file imports beside the parts. */
+const IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  table: [
+    "import type { TableOf } from '../../world/kind-table.ts';",
+    "import { openTable } from '../../world/kind-table.ts';",
+    "import type { Reactor } from '../../world/reactor.ts';",
+    "import type { Settings } from '../../world/settings.ts';",
+  ],
+};
+
 interface ListedKind {
   readonly folder: string;
   /** In code: `ipPool`. */
@@ -32,13 +42,41 @@ function textOf(part: Part, all: readonly ListedKind[]): string {
   const kinds = all.filter(({ folder }) => existsSync(join(KINDS_FOLDER, folder, `${part.name}.ts`)));
   return [
     `/** Part \`${part.name}\` of each kind, by resource. Generated from ../list.ts by \`npm run --silent kinds\`: do not edit. */`,
+    ...(IMPORTS[part.name] ?? []),
     ...kinds.map(({ folder, variable }) => `import { ${part.name} as ${variable} } from '../${folder}/${part.name}.ts';`),
     '',
     `export const ${part.constant} = {`,
     ...kinds.map(({ plural, variable }) => entry(plural, variable)),
     '} as const;',
     '',
+    ...(part.name === 'table' ? classOfTables(kinds) : []),
   ].join('\n');
+}
+
+/** The World's tables have names in code, so that a rule reads `world.ipPools`. */
+function classOfTables(kinds: readonly ListedKind[]): readonly string[] {
+  return [
+    '/** The tables of a World, by the name of the kind in code. */',
+    'export class KindTables {',
+    '  readonly reactor: Reactor;',
+    '  readonly settings: Settings;',
+    ...kinds.map(({ variable }) => `  readonly ${variable}s: TableOf<typeof ${variable}>;`),
+    '',
+    '  constructor(reactor: Reactor, settings: Settings) {',
+    '    this.reactor = reactor;',
+    '    this.settings = settings;',
+    ...kinds.map(({ variable, plural }) => `    this.${variable}s = openTable(reactor, '${plural}', ${variable}, settings);`),
+    '  }',
+    '',
+    '  /** By resource. */',
+    '  protected byResource() {',
+    '    return {',
+    ...kinds.map(({ variable, plural }) => `    ${entry(plural, `this.${variable}s`)}`),
+    '    };',
+    '  }',
+    '}',
+    '',
+  ];
 }
 
 function entry(plural: string, variable: string): string {

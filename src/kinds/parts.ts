@@ -12,7 +12,10 @@ export interface Part {
   readonly constant: string;
 }
 
-export const PARTS: readonly Part[] = [{ name: 'resource', layer: 'api', file: 'resources', constant: 'RESOURCES' }];
+export const PARTS: readonly Part[] = [
+  { name: 'resource', layer: 'api', file: 'resources', constant: 'RESOURCES' },
+  { name: 'table', layer: 'world', file: 'tables', constant: 'TABLES' },
+];
 
 /** The folder of the generated files. */
 export const GENERATED = 'generated';

@@ -1,35 +1,17 @@
 /**
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step and the writers fill. A controller that restarts fills the World and continues where the last one stopped.
- * The file is long because it declares every table with its indexes.
  */
-import { vipNames } from '../api/pod/annotation-limits.ts';
-import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/kubernetes/core.ts';
-import type { IPPool } from '../api/kinds/ip-pool.ts';
-import type { IP } from '../api/kinds/ip.ts';
-import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
+import { KindTables, TABLES } from '../kinds/generated/tables.ts';
 import type { ObjectMeta } from '../api/kubernetes/meta.ts';
-import type { OvnEip } from '../api/kinds/ovn-eip.ts';
-import type { Subnet } from '../api/kinds/subnet.ts';
-import type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/kubernetes/virtual-machine.ts';
-import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
-import type { Vip } from '../api/kinds/vip.ts';
-import type { Vpc } from '../api/kinds/vpc.ts';
-import { groupName } from '../api/names.ts';
-import { annotationKey, kilnAnnotation, podAnnotation } from '../api/well-known.ts';
-import { canonicalAddress } from '../net/address.ts';
-import { splitList } from '../net/dual.ts';
-import { allocatedSubnets, furtherAddressSubnets } from './allocated-subnets.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
-import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
-import { heldAddresses } from './claimants.ts';
+import { ADDRESS_RESOURCES } from './address-objects.ts';
 import { Deadlines } from './deadlines.ts';
 import type { TableDefinition } from './derived-table.ts';
 import { DerivedTable } from './derived-table.ts';
 import type { Domain } from './domain.ts';
-import { labelSetOf } from './label-set.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
-import { eipOfRule, heldByRule, NAT_RULES, translationsOf } from './nat-rules.ts';
+import { NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { PrunedFields } from './pruned-fields.ts';
 import { Computation, Computed, Reactor } from './reactor.ts';
@@ -179,135 +161,29 @@ export interface RowConflict {
   readonly message: string;
 }
 
-export class World {
-  readonly reactor = new Reactor();
-  readonly settings: Settings;
+type TablesByResource = Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>>;
+
+/** The tables of some resources; all of them have one. */
+function tablesOf<R extends ResourceName, T>(tables: TablesByResource, resources: readonly R[]): Readonly<Record<R, Table<T>>> {
+  return Object.fromEntries(resources.map((resource) => [resource, tables[resource]])) as unknown as Readonly<Record<R, Table<T>>>;
+}
+
+/** The tables of the kinds are those of `KindTables`: `world.ipPools`. */
+export class World extends KindTables {
   readonly rows = new ObservedRows(this.reactor);
   readonly deadlines = new Deadlines(this.reactor);
 
-  readonly vpcs = new Table<Vpc>(this.reactor, 'vpcs', {
-    namespace: (vpc) => vpc.spec.namespaces ?? [],
-    peer: (vpc) => (vpc.spec.vpcPeerings ?? []).map((peering) => peering.remoteVpc ?? ''),
-  });
-  readonly subnets = new Table<Subnet>(this.reactor, 'subnets', {
-    namespace: (subnet) => subnet.spec.namespaces ?? [],
-    /** Value `yes`: Subnets that choose namespaces by label. */
-    selects: (subnet) => ((subnet.spec.namespaceSelectors ?? []).length > 0 ? ['yes'] : []),
-    provider: (subnet) => [subnet.spec.provider === undefined || subnet.spec.provider === '' ? 'ovn' : subnet.spec.provider],
-  });
-  readonly ips = new Table<IP>(
-    this.reactor,
-    'ips',
-    {
-      subnet: (ip) => [ip.spec.subnet ?? ''],
-      pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
-      /** The Vip of the address. */
-      vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
-    },
-    { address: heldAddresses },
-  );
-  readonly ipPools = new Table<IPPool>(this.reactor, 'ippools', {
-    subnet: (pool) => [pool.spec.subnet ?? ''],
-    namespace: (pool) => pool.spec.namespaces ?? [],
-  });
-  readonly vips = new Table<Vip>(this.reactor, 'vips', { subnet: (vip) => [vipAddresses(vip).subnet] });
-  readonly ovnEips = new Table<OvnEip>(this.reactor, 'ovn-eips', { subnet: (eip) => [ovnEipAddresses(eip, this.settings).subnet] });
-  readonly iptablesEips = new Table<IptablesEIP>(this.reactor, 'iptables-eips', { subnet: (eip) => [iptablesEipAddresses(eip).subnet] });
-  /**
-   * NAT rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: Subnet of the addresses that the rule holds; `translates`:
-   * inner addresses or networks.
-   */
-  readonly natRules = Object.fromEntries(
-    NAT_RULES.map((resource) => [
-      resource,
-      new Table<NatRule>(this.reactor, resource, {
-        eip: (rule) => [eipOfRule(rule)],
-        ip: ({ spec }) => [spec.ipName ?? ''],
-        subnet: (rule) => [heldByRule(rule)?.subnet ?? ''],
-        translates: (rule) => translationsOf(rule).map(([, inner]) => inner),
-      }),
-    ]),
-  ) as Readonly<Record<NatRuleResource, Table<NatRule>>>;
-  readonly namespaces = new Table<Namespace>(
-    this.reactor,
-    'namespaces',
-    {},
-    {
-      /** `<key>` and `<key>=<value>` of each label. */
-      label: ({ metadata: { labels = {} } }) => Object.entries(labels).flatMap(([key, value]) => [key, `${key}=${value}`]),
-    },
-  );
-  readonly nodes = new Table<Node>(this.reactor, 'nodes', {
-    internalIp: ({ status }) =>
-      (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
-    group: ({ metadata }) => [groupName(metadata.name)],
-    /** As for pods. */
-    allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
-  });
-  readonly pods = new Table<Pod>(
-    this.reactor,
-    'pods',
-    {
-      namespace: (pod) => [pod.metadata.namespace ?? ''],
-      node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
-      /** `namespace/name` of the virtual machine instance that it runs. */
-      instance: ({ metadata }) => {
-        const instance = launchedInstance(metadata);
-        return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
-      },
-      /** Vips that the pod requests the address of. */
-      vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
-      /** Vips of further addresses that its ports may use. */
-      allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
-      /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
-      furtherAt: (pod) => furtherAddressSubnets(pod),
-      /** Its addresses, where Kube-OVN translated them by annotation. */
-      translates: ({ metadata: { annotations = {} } }) =>
-        (annotations[annotationKey.podEip] ?? annotations[annotationKey.podSnat]) === undefined
-          ? []
-          : splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? ''),
-      /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface without a Subnet in its annotations. */
-      allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
-    },
-    {
-      /** Name of the label set. */
-      labelSet: ({ metadata }) => [labelSetOf(metadata.namespace ?? '', metadata.labels)],
-    },
-  );
-  readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
-  /** Empty in a cluster without this kind. */
-  readonly networkAttachments = new Table<NetworkAttachmentDefinition>(this.reactor, 'network-attachment-definitions');
-  /** Empty in a cluster without KubeVirt. */
-  readonly virtualMachines = new Table<VirtualMachine>(this.reactor, 'virtualmachines');
-  readonly virtualMachineInstances = new Table<VirtualMachineInstance>(this.reactor, 'virtualmachineinstances');
-  readonly machineMigrations = new Table<VirtualMachineInstanceMigration>(this.reactor, 'virtualmachineinstancemigrations', {
-    uid: ({ metadata }) => [metadata.uid],
-  });
   readonly unimplemented = new Table<UnimplementedObject>(this.reactor, 'unimplemented');
   /** Addresses by which pods reach the API server, under `API_SERVER`; none while its Service is not observed. */
   readonly apiServer = new Table<readonly string[]>(this.reactor, 'api-server');
   /** By Service: its addresses and ports (`service-vips.ts`). Services without any are left out. */
   readonly serviceVips = new Table<readonly string[]>(this.reactor, 'service-vips');
 
-  /** The tables of Kubernetes objects by resource, for code that handles all kinds alike. */
-  readonly tables: Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>> = {
-    vpcs: this.vpcs,
-    subnets: this.subnets,
-    ips: this.ips,
-    ippools: this.ipPools,
-    pods: this.pods,
-    namespaces: this.namespaces,
-    nodes: this.nodes,
-    statefulsets: this.statefulSets,
-    'network-attachment-definitions': this.networkAttachments,
-    virtualmachines: this.virtualMachines,
-    virtualmachineinstances: this.virtualMachineInstances,
-    virtualmachineinstancemigrations: this.machineMigrations,
-    vips: this.vips,
-    'ovn-eips': this.ovnEips,
-    'iptables-eips': this.iptablesEips,
-    ...this.natRules,
-  } as unknown as Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>>;
+  /** The tables of Kubernetes objects by resource, for code that handles all kinds alike. A table is empty in a cluster without the kind. */
+  readonly tables: TablesByResource = this.byResource() as unknown as TablesByResource;
+  /** The tables of NAT rules, and those of Vips and EIPs. */
+  readonly natRules = tablesOf<NatRuleResource, NatRule>(this.tables, NAT_RULES);
+  readonly #addressObjects = tablesOf<AddressResource, unknown>(this.tables, ADDRESS_RESOURCES);
 
   /** By claimant. The allocation step writes it between rounds of compile. */
   readonly reservations = new Table<Reservation>(this.reactor, 'reservations');
@@ -335,7 +211,7 @@ export class World {
   readonly #derived: (DerivedTable<unknown> | undefined)[] = [];
 
   constructor(settings: Settings) {
-    this.settings = settings;
+    super(new Reactor(), settings);
     this.subnetVpcs = new SubnetVpcs(this.reactor, this.subnets, this.rows, settings.defaultVpc);
   }
 
@@ -362,22 +238,18 @@ export class World {
 
   /** A Vip or an EIP in their common form. Reads the whole object: a status write runs the reader again. */
   addressObject(resource: AddressResource, name: string): AddressObject | undefined {
-    const vip = resource === 'vips' ? this.vips.get(name) : undefined;
-    if (vip !== undefined) return vipAddresses(vip);
-    const ovnEip = resource === 'ovn-eips' ? this.ovnEips.get(name) : undefined;
-    if (ovnEip !== undefined) return ovnEipAddresses(ovnEip, this.settings);
-    const iptablesEip = resource === 'iptables-eips' ? this.iptablesEips.get(name) : undefined;
-    return iptablesEip === undefined ? undefined : iptablesEipAddresses(iptablesEip);
+    const object = this.#addressObjects[resource].get(name);
+    return object === undefined ? undefined : TABLES[resource].addressObject?.(object as never, this.settings);
   }
 
   /** Names of the Vips or EIPs of a Subnet. */
   addressObjectsIn(resource: AddressResource, subnet: string): ReadonlySet<string> {
-    return this.addressTable(resource).bucket('subnet', subnet);
+    return this.#addressObjects[resource].bucket('subnet', subnet);
   }
 
   /** The Vips or EIPs. Index `subnet`: their Subnet. */
-  addressTable(resource: AddressResource): Pick<Table<unknown>, 'name' | 'height' | 'bucket' | 'watchBucket'> {
-    return resource === 'vips' ? this.vips : resource === 'ovn-eips' ? this.ovnEips : this.iptablesEips;
+  addressTable(resource: AddressResource): Table<unknown> {
+    return this.#addressObjects[resource];
   }
 
   /** Number of cached query results. */

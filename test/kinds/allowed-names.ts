@@ -51,10 +51,7 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/controller/controller.ts': 'ips',
   'src/controller/leadership/catch-up.ts': 'ips pods',
   'src/controller/reading/api-server-service.ts': 'services',
-  'src/controller/reading/caches.ts':
-    'vpcs subnets ips ippools pods namespaces nodes statefulsets network-attachment-definitions virtualmachines virtualmachineinstances virtualmachineinstancemigrations services ovn-eips vips iptables-eips',
-  'src/controller/reading/trim.ts':
-    'subnets pods namespaces nodes statefulsets network-attachment-definitions virtualmachines virtualmachineinstances virtualmachineinstancemigrations',
+  'src/controller/reading/caches.ts': 'ips nodes services',
   'src/controller/reports/change-events.ts': 'pod subnets ips pods virtualmachines',
   'src/controller/reports/subnet-addresses.ts': 'subnets',
   'src/controller/start/early-rules.ts': 'pod ip ips',
@@ -93,6 +90,4 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
     'ovn-eips ovn-fips ovn-snat-rules ovn-dnat-rules iptables-eips iptables-fip-rules iptables-snat-rules iptables-dnat-rules',
   'src/world/selections/selection.ts': 'pods namespaces',
   'src/world/subnet-vpcs.ts': 'subnets',
-  'src/world/world.ts':
-    'vpcs subnets ips ippools pods namespaces nodes statefulsets network-attachment-definitions virtualmachines virtualmachineinstances virtualmachineinstancemigrations ovn-eips vips iptables-eips',
 };

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import type { Controller } from '../../controller/controller.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
-import type { Untrimmed } from '../../controller/reading/trim.ts';
+import type { Untrimmed } from '../../world/trim.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';
 import type { Connection } from '../../kube/transport/connection.ts';

@@ -7,7 +7,7 @@ import { equal } from '../../world/equal.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import { API_SERVER } from '../../world/world.ts';
-import type { Untrimmed } from './trim.ts';
+import type { Untrimmed } from '../../world/trim.ts';
 
 export function isApiServer(resource: ResourceName, key: string): boolean {
   return resource === 'services' && key === API_SERVER;

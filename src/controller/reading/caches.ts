@@ -1,21 +1,6 @@
 /**
- * The caches: one list-watch for each resource, feeding a table of the World. The file is long because it names every kind.
+ * The caches: one list-watch for each resource, feeding a table of the World. The file is long because one class owns all caches.
  */
-import type { IPPool } from '../../api/kinds/ip-pool.ts';
-import { ipPoolKind } from '../../api/kinds/ip-pool.ts';
-import type { IP } from '../../api/kinds/ip.ts';
-import { ipKind } from '../../api/kinds/ip.ts';
-import type { IptablesEIP } from '../../api/kinds/iptables-eip.ts';
-import { iptablesEipKind } from '../../api/kinds/iptables-eip.ts';
-import { complete } from '../../api/schema/kind.ts';
-import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
-import { ovnEipKind } from '../../api/kinds/ovn-eip.ts';
-import type { Subnet } from '../../api/kinds/subnet.ts';
-import { subnetKind } from '../../api/kinds/subnet.ts';
-import type { Vip } from '../../api/kinds/vip.ts';
-import { vipKind } from '../../api/kinds/vip.ts';
-import type { Vpc } from '../../api/kinds/vpc.ts';
-import { vpcKind } from '../../api/kinds/vpc.ts';
 import type { ObjectSource } from '../../commit/object-writer.ts';
 import type { AnyObject } from '../../diff/object-diff.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -29,30 +14,18 @@ import type { KubeObject } from '../../kube/resource.ts';
 import { Mutex } from '../../kube/cache/mutex.ts';
 import type { Service } from '../../api/kubernetes/core.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { isNatRule, type NatRule } from '../../world/nat-rules.ts';
-import { keyOf, traitsOf } from '../../world/resources.ts';
+import { keyOf, RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { Table } from '../../world/table.ts';
 import { vipsOfService } from '../../world/service-vips.ts';
-import type { World } from '../../world/world.ts';
+import type { AnyObservedObject, World } from '../../world/world.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
 import { LateChanges } from './late-changes.ts';
 import { RESOURCE_OF_OWNER_KIND, resourceOfOwner } from './row-owners.ts';
-import type { Untrimmed } from './trim.ts';
-import {
-  trimCustom,
-  trimSubnet,
-  trimInstance,
-  trimMachine,
-  trimMigration,
-  trimNamespace,
-  trimNatRule,
-  trimNetworkAttachment,
-  trimNode,
-  trimPod,
-  trimStatefulSet,
-  trimReported,
-} from './trim.ts';
+import { TABLES } from '../../kinds/generated/tables.ts';
+import type { KindTable } from '../../world/kind-table.ts';
+import type { Untrimmed } from '../../world/trim.ts';
+import { trimReported } from '../../world/trim.ts';
 import { fileApiServer, fileServiceVips, isApiServer, serviceAddresses } from './api-server-service.ts';
 import type { ObservedOnly, UnimplementedKind } from './unimplemented-kinds.ts';
 import { brokenRules, UNIMPLEMENTED_KINDS } from './unimplemented-kinds.ts';
@@ -98,6 +71,12 @@ const MANY = 5_000;
 /** Errors of the answer, not of the connection. */
 const DOUBTFUL: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_PROTOCOL', 'KUBE_ANSWER_TOO_LARGE', 'KUBE_LIST_DOUBTED']);
 
+/** What the cache of a resource keeps of an object. */
+function trimOf(resource: ResourceName): (object: Untrimmed) => Pick<Untrimmed, 'metadata'> {
+  const tables: Partial<Record<ResourceName, Pick<KindTable<Pick<Untrimmed, 'metadata'>>, 'trim'>>> = TABLES;
+  return tables[resource]?.trim ?? trimReported;
+}
+
 interface Entry {
   readonly resource: ResourceName;
   readonly cache: ListWatchCache<KubeObject>;
@@ -125,26 +104,10 @@ export class Caches implements ObjectSource {
       clock,
       later,
     });
-    this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)));
-    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimSubnet(object as unknown as Subnet & Untrimmed)));
-    this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)));
-    this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)));
-    this.#serve('vips', world.vips, (object) => complete(vipKind, trimCustom(object as unknown as Vip & Untrimmed)), true);
-    this.#serve('ovn-eips', world.ovnEips, (object) => complete(ovnEipKind, trimCustom(object as unknown as OvnEip & Untrimmed)), true);
-    this.#serve(
-      'iptables-eips',
-      world.iptablesEips,
-      (object) => complete(iptablesEipKind, trimCustom(object as unknown as IptablesEIP & Untrimmed)),
-      true,
-    );
-    this.#serve('namespaces', world.namespaces, trimNamespace);
-    this.#serve('nodes', world.nodes, trimNode);
-    this.#serve('pods', world.pods, trimPod);
-    this.#serve('statefulsets', world.statefulSets, trimStatefulSet);
-    this.#serve('network-attachment-definitions', world.networkAttachments, trimNetworkAttachment, true);
-    this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
-    this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
-    this.#serve('virtualmachineinstancemigrations', world.machineMigrations, trimMigration, true);
+    for (const resource of RESOURCE_NAMES) {
+      const table = world.tables[resource];
+      if (table !== undefined && traitsOf(resource).unimplemented === undefined) this.#serve(resource, table);
+    }
     for (const kind of UNIMPLEMENTED_KINDS) this.#observeUnimplemented(kind);
   }
 
@@ -297,62 +260,47 @@ export class Caches implements ObjectSource {
     );
   }
 
-  /** @param optional the cluster may not serve the kind */
-  #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T, optional = false): void {
-    this.#add(
-      resource,
-      trim,
-      (key, object) => {
-        if (object === undefined) table.delete(key);
-        else table.set(key, object as T);
-      },
-      optional,
-    );
+  #serve(resource: ResourceName, table: Table<AnyObservedObject>): void {
+    this.#add(resource, trimOf(resource), (key, object) => {
+      if (object === undefined) table.delete(key);
+      else table.set(key, object as AnyObservedObject);
+    });
   }
 
   #observeUnimplemented({ resource, feature, kind }: UnimplementedKind): void {
     const { unimplemented } = this.#options.world;
-    const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
+    const table = this.#options.world.tables[resource];
+    const kept = trimOf(resource);
     const trim = (object: Untrimmed): unknown => ({
-      ...(rules === undefined ? trimReported(object) : trimNatRule(object)),
+      ...kept(object),
       feature: feature(object),
       ...(isApiServer(resource, keyOf(object)) && { addresses: serviceAddresses(object) }),
       ...(resource === 'services' && { vips: vipsOfService(object as unknown as Service) }),
       ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
     });
-    this.#add(
-      resource,
-      trim,
-      (key, object) => {
-        const seen = object as (NatRule & ObservedOnly) | undefined;
-        if (seen?.feature === undefined) unimplemented.delete(`${resource}/${key}`);
-        else {
-          const { metadata, feature, broken } = seen;
-          unimplemented.set(`${resource}/${key}`, {
-            resource,
-            key,
-            uid: metadata.uid,
-            feature,
-            ...(broken === undefined ? {} : { broken }),
-            ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
-          });
-        }
-        if (isApiServer(resource, key)) fileApiServer(this.#options.world, seen?.addresses);
-        if (resource === 'services') fileServiceVips(this.#options.world, key, seen?.vips ?? []);
-        if (seen === undefined) rules?.delete(key);
-        else rules?.set(key, seen);
-      },
-      true,
-    );
+    this.#add(resource, trim, (key, object) => {
+      const seen = object as (AnyObservedObject & ObservedOnly) | undefined;
+      if (seen?.feature === undefined) unimplemented.delete(`${resource}/${key}`);
+      else {
+        const { metadata, feature, broken } = seen;
+        unimplemented.set(`${resource}/${key}`, {
+          resource,
+          key,
+          uid: metadata.uid,
+          feature,
+          ...(broken === undefined ? {} : { broken }),
+          ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
+        });
+      }
+      if (isApiServer(resource, key)) fileApiServer(this.#options.world, seen?.addresses);
+      if (resource === 'services') fileServiceVips(this.#options.world, key, seen?.vips ?? []);
+      if (seen === undefined) table?.delete(key);
+      else table?.set(key, seen);
+    });
   }
 
-  #add(
-    resource: ResourceName,
-    trim: (object: Untrimmed) => unknown,
-    file: (key: string, object: unknown) => void,
-    optional: boolean,
-  ): void {
-    const { group, version, plural, kind, namespaced, numerous = false } = traitsOf(resource);
+  #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void): void {
+    const { group, version, plural, kind, namespaced, numerous = false, optional = false } = traitsOf(resource);
     const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,

@@ -5,7 +5,7 @@ import { celFindings, hasCelRules } from '../../api/cel/cel-rules.ts';
 import type { Kind } from '../../api/schema/kind.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
-import type { Untrimmed } from './trim.ts';
+import type { Untrimmed } from '../../world/trim.ts';
 
 export interface UnimplementedKind {
   readonly resource: ResourceName;

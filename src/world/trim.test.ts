@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { trimPod } from './trim.ts';
+import { table } from '../kinds/pod/table.ts';
 import type { Untrimmed } from './trim.ts';
+
+const trimPod = table.trim;
 
 function pod(name: string, more: object = {}, labels: Readonly<Record<string, string>> = { app: 'web', tier: 'front' }): Untrimmed {
   return {

@@ -1,0 +1,3 @@
+import { natRuleTable } from '../../world/nat-rule-table.ts';
+
+export const table = natRuleTable;

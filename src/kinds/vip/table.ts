@@ -1,0 +1,5 @@
+import { vipKind } from '../../api/kinds/vip.ts';
+import { vipAddresses } from '../../world/address-objects.ts';
+import { addressTable } from '../../world/kind-table.ts';
+
+export const table = addressTable(vipKind, vipAddresses);

@@ -181,6 +181,11 @@ export const KILN_ANNOTATIONS = {
     use: 'acts',
     what: '`true`: its gateway, mask and MTU may change while pods run, whose interfaces keep the old ones until they are made again',
   },
+  mtu: {
+    on: 'Subnet',
+    use: 'acts, writes',
+    what: 'the MTU that its pods have (0 for the default), while it is not the default or not the requested one',
+  },
   conditions: { on: 'kinds without conditions in their schema', use: 'acts, writes', what: 'JSON list of conditions' },
   seen: { on: 'IP', use: 'writes', what: 'the last writer, to detect an outdated list of IP objects' },
   version: { on: 'Lease of the controller', use: 'acts, writes', what: 'version of the controller that leads' },

@@ -148,6 +148,8 @@ export const kilnAnnotation = {
   allowLayer2Forward: 'kiln.io/allow-layer2-forward',
   /** On a Subnet: `true` lets gateway, mask and MTU change under running pods, whose interfaces keep the old ones. */
   allowChangeUnderPods: 'kiln.io/allow-change-under-pods',
+  /** On a Subnet: the MTU that its pods have, while it is not the default or not the requested one. */
+  mtu: 'kiln.io/mtu',
   /** JSON list of conditions, on kinds whose schema has none. */
   conditions: 'kiln.io/conditions',
   /** On an IP object: which replica last wrote it to check that its cache of IP objects is current, and when. */

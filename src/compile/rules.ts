@@ -34,6 +34,7 @@ import { orphanedSubnet } from './subnet/retained/orphaned-subnet.ts';
 import { subnetPool } from './subnet/subnet-pool.ts';
 import { subnetRoutes } from './subnet/rows/subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet/subnet-spec.ts';
+import { subnetMtuRecord } from './subnet/status/subnet-mtu-record.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet/status/subnet-status.ts';
 import { subnetSwitch } from './subnet/rows/subnet-switch.ts';
 import { podAnnotationUnimplemented, unimplemented } from './unimplemented-kinds.ts';
@@ -72,6 +73,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   orphanedVpc,
   orphanedSubnet,
   subnetPool,
+  subnetMtuRecord,
   subnetStatus,
   subnetUsageStatus,
   subnetLifecycle,

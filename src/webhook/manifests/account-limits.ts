@@ -206,8 +206,9 @@ const OWN_KINDS: readonly AccountLimit[] = [
       CREATE: all(`object.metadata.name in ${texts([DEFAULT_SUBNET, JOIN_SUBNET])}`, `object.spec.vpc == '${DEFAULT_VPC}'`),
       UPDATE: all(
         sameObject('metadata', 'spec'),
-        sameMetadata('finalizers'),
+        sameMetadata('annotations', 'finalizers'),
         FINALIZERS,
+        onlyAnnotations(...annotationsOn('Subnet')),
         sameFields(
           'object.spec',
           'protocol',
@@ -229,7 +230,7 @@ const OWN_KINDS: readonly AccountLimit[] = [
         SAME_GATEWAYS,
       ),
     }),
-    message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, and fill in defaults of a Subnet's spec`,
+    message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, fill in defaults of a Subnet's spec, and record its MTU in annotation ${kilnAnnotation.mtu}`,
   },
   {
     name: 'ips',

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodInput } from '../../../testing/pod-scene.ts';
 import { PodScene } from '../../../testing/pod-scene.ts';
+import type { RuleBench } from '../../../testing/rule-bench.ts';
 
 const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
 const SUBNET = { vpc: 'blue', cidrBlock: '10.0.0.0/24,fd00::/112', gateway: '10.0.0.1,fd00::1', namespaces: ['shop'] };
@@ -324,4 +325,65 @@ test('another MTU under running pods is reported and stays in DHCP until they ar
   bench.delete('pods', 'shop/web');
   bench.converge();
   assert.deepEqual(accepted(), ['True', 'Accepted', '1200']);
+});
+
+test('an MTU that was refused under running pods stays refused when the switch or the database is lost, or restored from a backup', () => {
+  const spec = { cidrBlock: '10.8.0.0/24', namespaces: ['shop'], enableDHCP: true };
+  const withSwitchOf = (bench: RuleBench, mtu: string): void => {
+    const { northbound, world } = bench;
+    const [uuid, row] = [...northbound.table('Logical_Switch')].find(([, { name }]) => name === 'net') ?? assert.fail();
+    const keys = row['external_ids'] as ReadonlyMap<string, string>;
+    const older = {
+      kind: 'update',
+      table: 'Logical_Switch',
+      uuid,
+      row: { external_ids: new Map([...keys, ['kiln.io/mtu', mtu]]) },
+    } as const;
+    world.rows.apply(northbound, northbound.apply([older]));
+  };
+  const losses: readonly ((bench: RuleBench) => RuleBench)[] = [
+    (bench) => bench.withNewDatabase(),
+    (bench) => {
+      bench.removeNamedRow('Logical_Switch', 'net');
+      return bench;
+    },
+    (bench) => {
+      withSwitchOf(bench, '1450');
+      return bench;
+    },
+  ];
+  const accepted = (bench: RuleBench): readonly (string | undefined)[] => [
+    bench.condition('subnets', 'net', 'Accepted')?.reason,
+    bench.map('DHCP_Options', 'net|IPv4|', 'options')['mtu'],
+    bench.object('subnets', 'net')?.metadata.annotations?.['kiln.io/mtu'],
+  ];
+  for (const [from, to] of [
+    [1400, 1300],
+    [1400, 0],
+    [0, 1300],
+  ] as const)
+    for (const lose of losses)
+      for (const edited of ['before', 'after']) {
+        const scene = new PodScene();
+        scene.subnet('net', { ...spec, mtu: from });
+        scene.pod('web');
+        scene.bench.converge();
+        const [, before, noted] = accepted(scene.bench);
+        assert.equal(noted, from === 0 ? undefined : String(from));
+        if (edited === 'before') edit(scene, { ...spec, mtu: to }, 'net');
+        if (from === 0 && edited === 'after' && lose === losses[2]) continue; // The default has no annotation, and that switch has another MTU.
+        const after = lose(scene.bench);
+        if (edited === 'after') after.edit('subnets', 'net', { ...spec, mtu: to });
+        after.converge();
+        assert.deepEqual(
+          accepted(after),
+          ['SubnetMtuInUse', before, String(from)],
+          `${from} to ${to}, ${edited}, loss ${losses.indexOf(lose)}`,
+        );
+        assert.equal(after.writesAfterRestart(), 0);
+        after.removeByForce('pods', 'shop/web');
+        after.converge();
+        const [reason, , last] = accepted(after);
+        assert.deepEqual([reason, last], ['Accepted', to === 0 ? undefined : String(to)]);
+      }
 });

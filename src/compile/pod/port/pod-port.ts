@@ -50,13 +50,14 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
 }
 
 /**
- * The Subnet was removed by force while the pod uses it, and no other Subnet has its network: the port keeps its switch, groups and
- * columns. Edits of its addresses are undone, and a deleted row is created again.
+ * The Subnet was removed by force while the pod uses it, and no other Subnet has its network: the port keeps its switch, groups, columns
+ * and DHCP options. Edits of its addresses are undone, and a deleted row is created again.
  */
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
   const id = nic.row;
   const kept = isOurs(world, id, podOwner(nic.pod)) ? retainedRow(world, id) : undefined;
+  const dhcp = ownDhcpLeft(world, nic, subnet);
   const bare = barePort(world, nic, addresses);
   const members = groupsLeft(world, nic, subnet).map((group): Output => ({
     kind: 'member',
@@ -64,13 +65,29 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
     column: 'ports',
     member: { ref: id },
   }));
-  if (kept === undefined) return isAnyOurs(world, switchId(subnet)) ? [bare, ...members] : [];
+  const columns = { ...bare.columns, ...Object.fromEntries(dhcp.map(({ column, row: { id: ref } }) => [column, { ref }])) };
+  const options = dhcp.map(({ row }) => row);
+  if (kept === undefined) return isAnyOurs(world, switchId(subnet)) ? [{ ...bare, columns }, ...options, ...members] : [];
   const row: Output = {
     ...bare,
+    columns,
     ...(kept.parent !== undefined && { parent: kept.parent }),
     externalIds: { ...kept.externalIds, ...bare.externalIds },
   };
-  return [row, ...members, ...orphanedNetworkOfPort(world, subnet, id)];
+  return [row, ...options, ...members, ...orphanedNetworkOfPort(world, subnet, id)];
+}
+
+/** The DHCP options that such a port has of its own, as they are, with the column of the port that refers to them. */
+function ownDhcpLeft(
+  world: World,
+  { pod, port }: PodInterface,
+  subnet: string,
+): readonly { readonly column: string; readonly row: RowOutput }[] {
+  return (['IPv4', 'IPv6'] as const).flatMap((protocol) => {
+    const id = dhcpOptionsId(subnet, protocol, port);
+    const row = isOurs(world, id, podOwner(pod)) ? retainedRow(world, id) : undefined;
+    return row === undefined ? [] : [{ column: protocol === 'IPv4' ? 'dhcpv4_options' : 'dhcpv6_options', row }];
+  });
 }
 
 /** The port groups of such a port: those it is in, and those that the remaining rows of the Subnet imply. */

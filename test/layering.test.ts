@@ -85,9 +85,9 @@ const PURE = new Set([
 const PURE_PACKAGES = new Set(['yaml', '@marcbachmann/cel-js']);
 const IMPURE_WORDS = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|console\.|process\.)/;
 
-/** By file in the folder of a kind, or in that of the generated files. */
+/** By file or sub-folder in the folder of a kind, and by file in that of the generated files. */
 const LAYER_OF_PART: ReadonlyMap<string, string> = new Map(
-  PARTS.flatMap(({ name, file, layer }) => [`${name}.ts`, `${file}.ts`].map((one) => [one, layer] as const)),
+  PARTS.flatMap(({ name, file, layer }) => [name, file].map((one) => [one, layer] as const)),
 );
 
 const NAMELESS = /^(utils?|helpers?|common|managers?|misc)$/;
@@ -125,8 +125,8 @@ function imports({ text }: Source): string[] {
 
 /** Undefined for a path outside of `src` and `lab`. A part of a kind's record has the layer of that part. */
 function layerOf(path: string): string | undefined {
-  const [top, folder, , file] = path.split('/');
-  if (folder === 'kinds' && file !== undefined) return LAYER_OF_PART.get(file) ?? folder;
+  const [top, folder, , part] = path.split('/');
+  if (folder === 'kinds' && part !== undefined) return LAYER_OF_PART.get(part.replace(/\.ts$/, '')) ?? folder;
   return top === 'lab' ? top : top === 'src' ? folder : undefined;
 }
 

@@ -15,6 +15,7 @@ export interface Part {
 export const PARTS: readonly Part[] = [
   { name: 'resource', layer: 'api', file: 'resources', constant: 'RESOURCES' },
   { name: 'table', layer: 'world', file: 'tables', constant: 'TABLES' },
+  { name: 'dependencies', layer: 'blockers', file: 'dependencies', constant: 'DEPENDENCIES_OF_KINDS' },
 ];
 
 /** The folder of the generated files. */

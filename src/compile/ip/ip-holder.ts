@@ -4,7 +4,7 @@
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Labels } from '../../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { ipUser } from '../../blockers/rule-queries.ts';
+import { ipUser } from '../../kinds/ip/dependencies/ip-user.ts';
 import { isOfSubnet, isRequest, isReserved } from '../../world/claimants.ts';
 import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';

@@ -12,7 +12,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { isLateForSubnet } from '../../blockers/late-dependents.ts';
+import { isLateForSubnet } from '../../kinds/ip/dependencies/ip-holds-address.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { adoptedRow } from '../retained-row.ts';
 import { holderOf } from './ip-holder.ts';

@@ -9,7 +9,7 @@ import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseDualAddress, splitList } from '../../net/dual.ts';
 import { formatAddress } from '../../net/address.ts';
-import { isLateForSubnet } from '../../blockers/late-dependents.ts';
+import { isLateForSubnet } from '../../kinds/ip/dependencies/ip-holds-address.ts';
 import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';

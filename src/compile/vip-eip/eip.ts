@@ -8,7 +8,7 @@ import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import { isLateForEip } from '../../blockers/late-dependents.ts';
+import { isLateForEip } from '../../blockers/late-nat-rules.ts';
 import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';

@@ -7,7 +7,7 @@
  */
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
-import { isLateForEip } from '../../blockers/late-dependents.ts';
+import { isLateForEip } from '../../blockers/late-nat-rules.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../api/validation/subnet-conflicts.ts';
 import type { NamedSubnet } from '../../api/defaults/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc, subnetCidrs } from '../../api/defaults/subnet-defaults.ts';
-import { acceptsNoSubnet } from '../../blockers/vpc-subnets.ts';
+import { acceptsNoSubnet } from '../../kinds/subnet/dependencies/vpc-subnets.ts';
 import { allowedHostBits, hostBitsFinding } from '../../api/validation/host-bits.ts';
 import { servicesOverlap } from '../../api/validation/service-network.ts';
 import { subnetFindings } from '../../api/validation/subnet-validation.ts';

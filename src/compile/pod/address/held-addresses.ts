@@ -3,8 +3,8 @@
  * write, prove nothing; if IP object and row differ after an edit, the annotations decide which of the two Kiln wrote last.
  */
 import type { IP } from '../../../api/kinds/ip.ts';
-import { podSubnets } from '../../../blockers/rule-queries.ts';
-import { subnetOfIp } from '../../../blockers/subnet-dependents.ts';
+import { podSubnets } from '../../../kinds/pod/dependencies/pod-subnets.ts';
+import { subnetOfIp } from '../../../kinds/ip/dependencies/ip-holds-address.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';

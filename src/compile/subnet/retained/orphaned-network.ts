@@ -3,7 +3,7 @@
  * orphaned networks in use. They are deleted with the last dependent; a new owner of that name takes them over.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
-import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../../blockers/orphaned-networks.ts';
+import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../../kinds/subnet/dependencies/orphaned-networks.ts';
 import { switchToRouterPort } from '../../../api/names.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../../../nb/row-id.ts';

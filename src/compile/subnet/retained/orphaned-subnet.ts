@@ -3,7 +3,7 @@
  * NAT rule, or a port has an address of it. They are deleted with the last one; a new Subnet of that name takes them over as soon as it can
  * use them.
  */
-import { ipHoldsAddress } from '../../../blockers/subnet-dependents.ts';
+import { ipHoldsAddress } from '../../../kinds/ip/dependencies/ip-holds-address.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import type { AddressResource } from '../../../world/address-objects.ts';
 import { ADDRESS_RESOURCES, isAddressResource } from '../../../world/address-objects.ts';

@@ -3,7 +3,7 @@
  * ports, and two pods could get one address.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
-import { orphanedNetworks } from '../../../blockers/orphaned-networks.ts';
+import { orphanedNetworks } from '../../../kinds/subnet/dependencies/orphaned-networks.ts';
 import { tableOf } from '../../../nb/row-id.ts';
 import type { Cidr } from '../../../net/cidr.ts';
 import { parseInterfaceAddress } from '../../../net/cidr.ts';

@@ -2,9 +2,9 @@
 import type { Reason } from '../../../api/reasons.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
-import { isSubnetLateForVpc } from '../../../blockers/rule-queries.ts';
-import { isEstablished } from '../../../blockers/subnet-switch.ts';
-import { acceptsNoSubnet } from '../../../blockers/vpc-subnets.ts';
+import { isSubnetLateForVpc } from '../../../kinds/subnet/dependencies/late-subnets.ts';
+import { isEstablished } from '../../../kinds/subnet/dependencies/subnet-switch.ts';
+import { acceptsNoSubnet } from '../../../kinds/subnet/dependencies/vpc-subnets.ts';
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';

@@ -1,8 +1,8 @@
 /** Orphaned networks: networks in OVN of Subnets that were removed by force, found by their router ports. */
-import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
-import { subnetIntent } from '../world/intent.ts';
-import type { Query } from '../world/world.ts';
-import { defineQuery } from '../world/world.ts';
+import { identityOf, rowId, tableOf } from '../../../nb/row-id.ts';
+import { subnetIntent } from '../../../world/intent.ts';
+import type { Query } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
 import { OF_SUBNET } from './subnet-switch.ts';
 
 /**

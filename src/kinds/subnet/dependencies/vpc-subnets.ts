@@ -1,15 +1,15 @@
 /** The Subnets with a network in the router of a Vpc, and whether a Vpc accepts another one. */
-import { isOvnProvider } from '../api/names.ts';
-import { FINALIZER } from '../api/well-known.ts';
-import { rowId } from '../nb/row-id.ts';
-import type { SubnetIntent } from '../world/intent.ts';
-import { subnetIntent } from '../world/intent.ts';
-import type { SetDefinition } from '../world/sets/set-definition.ts';
-import type { Query, World } from '../world/world.ts';
-import { defineQuery, defineSet, where } from '../world/world.ts';
-import { deletionOfVpc, isLateForVpc } from './late-dependents.ts';
+import { isOvnProvider } from '../../../api/names.ts';
+import { FINALIZER } from '../../../api/well-known.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import type { SubnetIntent } from '../../../world/intent.ts';
+import { subnetIntent } from '../../../world/intent.ts';
+import type { SetDefinition } from '../../../world/sets/set-definition.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery, defineSet, where } from '../../../world/world.ts';
+import { isInUse } from '../../../blockers/in-use.ts';
+import { deletionOfVpc, isLateForVpc } from './late-subnets.ts';
 import { orphanedNetworks } from './orphaned-networks.ts';
-import { SUBNET_DEPENDENCIES } from './subnet-dependents.ts';
 import { hasSwitch, OF_SUBNET } from './subnet-switch.ts';
 
 /** The Vpc that a Subnet blocks, since its router has the Subnet's network: none, or one. */
@@ -40,12 +40,8 @@ export const subnetsInRouter: SetDefinition<World> = defineSet(
 const isReleased: Query<boolean> = defineQuery('subnet-released', (world, name) => {
   const metadata = world.subnets.get(name)?.metadata;
   if (metadata?.deletionTimestamp === undefined || metadata.finalizers?.includes(FINALIZER) === true) return false;
-  return world.rows.ownedBy(`${OF_SUBNET}${name}`).size === 0 && !hasDependents(world, name);
+  return world.rows.ownedBy(`${OF_SUBNET}${name}`).size === 0 && !world.ask(isInUse, `subnets/${name}`);
 });
-
-function hasDependents(world: World, subnet: string): boolean {
-  return SUBNET_DEPENDENCIES.some(({ dependents }) => world.set(dependents, subnet).count > 0);
-}
 
 /**
  * Whether a Vpc is being deleted and accepts no new Subnet. The default Vpc, which the cluster needs, accepts them as long as it has

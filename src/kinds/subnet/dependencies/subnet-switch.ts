@@ -1,8 +1,8 @@
 /** Whether the network of a Subnet runs: it has a logical switch, or was accepted before. */
-import { rowId } from '../nb/row-id.ts';
-import { hasLostOwnershipKeys } from '../world/lost-ownership-keys.ts';
-import type { Query, World } from '../world/world.ts';
-import { defineQuery } from '../world/world.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
 
 /** Prefix of the owner text of a Subnet's rows. */
 export const OF_SUBNET = 'subnet//';

@@ -1,0 +1,3 @@
+import { natRuleDependencies } from '../subnet/dependencies/address-dependencies.ts';
+
+export const dependencies = natRuleDependencies('ovn-dnat-rules');

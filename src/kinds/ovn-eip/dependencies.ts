@@ -1,0 +1,3 @@
+import { addressObjectDependencies } from '../subnet/dependencies/address-dependencies.ts';
+
+export const dependencies = addressObjectDependencies('ovn-eips');

@@ -1,0 +1,6 @@
+import type { Dependency } from '../../blockers/dependency.ts';
+import { subnetsInRouter, vpcOfSubnet } from './dependencies/vpc-subnets.ts';
+
+export const dependencies: readonly Dependency[] = [
+  { on: 'vpcs', dependent: 'subnets', dependents: subnetsInRouter, dependsOn: vpcOfSubnet },
+];

@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   world: ['net', 'ipam', 'ovsdb', 'nb', 'api', 'kube'],
   blockers: ['text', 'net', 'nb', 'api', 'world'],
   compile: ['text', 'net', 'ipam', 'nb', 'api', 'world', 'blockers'],
+  target: ['timing', 'world', 'compile'],
   diff: ['text', 'net', 'ovsdb', 'nb', 'api', 'world', 'compile'],
   allocate: ['net', 'ipam', 'nb', 'api', 'world', 'compile'],
   explain: ['text', 'net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
@@ -34,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   commit: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
   controller: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
-    ...['explain', 'invariants', 'commit'],
+    ...['explain', 'invariants', 'commit', 'target'],
   ],
   kinds: [],
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
@@ -57,7 +58,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/compile/pod': ['view', 'interface', 'tenancy', 'address', 'port', 'report', 'annotations'],
   'src/compile/subnet': ['validity', 'rows', 'retained', 'status'],
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
-  'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports'],
+  'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports', 'targets'],
   'src/cli': [
     ...['output', 'errors', 'arguments', 'process', 'connection', 'settings', 'cluster', 'deletion', 'addresses', 'bundle', 'laboratory'],
     ...['commands'],

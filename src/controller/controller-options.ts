@@ -75,13 +75,3 @@ export interface Plan {
   readonly rows: readonly PlannedRow[];
   readonly objects: readonly ObjectWrite[];
 }
-
-/** A fact that is reported by an Event. */
-export interface StandingFact {
-  /** Of the object. */
-  readonly uid: string;
-  readonly reason: string;
-  readonly message: string;
-  /** The Event of a `transition` may have an earlier message. */
-  readonly of: 'report' | 'condition' | 'transition';
-}

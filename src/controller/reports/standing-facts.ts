@@ -11,6 +11,16 @@ import { conditionOf } from '../../world/conditions.ts';
 /** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may have expired. */
 const RECENT_MS = 600_000;
 
+/** A fact that is reported by an Event. */
+export interface StandingFact {
+  /** Of the object. */
+  readonly uid: string;
+  readonly reason: string;
+  readonly message: string;
+  /** The Event of a `transition` may have an earlier message. */
+  readonly of: 'report' | 'condition' | 'transition';
+}
+
 export interface StandingReport extends ReportOutput {
   /** Its Event may have an earlier message. */
   readonly once?: true;
@@ -50,4 +60,18 @@ function isWrittenLately(
   const held = object === undefined ? undefined : conditionOf(resource, object, type);
   if (held?.status !== status || held.reason !== reason || (held.message ?? '') !== message) return false;
   return now - Date.parse(held.lastUpdateTime ?? held.lastTransitionTime ?? '') < RECENT_MS;
+}
+
+/** Every fact that is reported by an Event, sent or not. */
+export function* standingFacts({ reports, objects }: Pick<Desired, 'reports' | 'objects'>): Generator<StandingFact> {
+  for (const { uid, reason, message } of reports.fresh) yield { uid, reason, message, of: 'report' };
+  for (const id of objects.ids)
+    for (const output of objects.of(id))
+      if (output.kind === 'patch')
+        for (const condition of output.conditions ?? []) {
+          const event = eventOfCondition(condition);
+          if (event === undefined) continue;
+          const { reason, message } = event;
+          yield { uid: output.uid, reason, message, of: condition.eventOnce === true ? 'transition' : 'condition' };
+        }
 }

@@ -1,5 +1,5 @@
 /** The key by which an Event and the fact that it reports are compared. */
-import type { StandingFact } from '../../../src/controller/controller-options.ts';
+import type { StandingFact } from '../../../src/controller/reports/standing-facts.ts';
 
 /** The most characters of a message that an Event holds; a longer one is cut. */
 const MOST_CHARACTERS = 1_000;

@@ -2,16 +2,16 @@
  * When rows that no rule emits may be collected. At a start, and after a list that lacks known objects, such rows are counted before any is
  * collected. If they are too many, collection pauses until a second full list confirms that their owners are gone.
  */
-import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
-import type { DesiredRows } from '../compile/desired-rows.ts';
-import type { Log } from '../runtime/log.ts';
-import type { Ownership } from '../nb/ownership.ts';
-import type { RowId } from '../nb/row-id.ts';
-import type { ObservedRows } from '../world/observed-rows.ts';
-import type { ResourceName } from '../world/resources.ts';
-import { resourcesWith } from '../world/resources.ts';
-import type { Caches } from './reading/caches.ts';
-import { resourceOfOwner } from './reading/row-owners.ts';
+import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../../commit/collection-limit.ts';
+import type { DesiredRows } from '../../compile/desired-rows.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Ownership } from '../../nb/ownership.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import type { ObservedRows } from '../../world/observed-rows.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { resourcesWith } from '../../world/resources.ts';
+import type { Caches } from '../reading/caches.ts';
+import { resourceOfOwner } from '../reading/row-owners.ts';
 
 /** Kinds with at least one object in every cluster: the API server and Kiln make them. A cluster may have no pod or node for a while. */
 const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set(resourcesWith('inEveryCluster'));

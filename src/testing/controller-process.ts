@@ -17,6 +17,8 @@ export interface ControllerProcessOptions {
   readonly log: string;
   /** Replaces the command line up to the flags, for a scenario that runs another program. */
   readonly flags?: readonly string[];
+  /** The file that Node runs. Default: the sources. */
+  readonly program?: string;
 }
 
 export interface LogLine {
@@ -37,7 +39,7 @@ export class ControllerProcess {
   readonly #daemon: Daemon;
   readonly #log: string;
 
-  constructor({ kubeconfig, ovnNb, log, flags = [] }: ControllerProcessOptions) {
+  constructor({ kubeconfig, ovnNb, log, flags = [], program = MAIN }: ControllerProcessOptions) {
     this.#log = log;
     const lease = [
       `--leader-elect-lease-duration=${LEASE_SECONDS.duration}`,
@@ -51,7 +53,7 @@ export class ControllerProcess {
       '--report-exclude-network',
       `--report-directory=${dirname(log)}`,
       `--report-filename=${basename(log)}.report.json`,
-      MAIN,
+      program,
       'start',
       '--kubeconfig',
       kubeconfig,

@@ -180,6 +180,6 @@ test('the Deployment is restricted: keys readable by its group alone, no capabil
 });
 
 test('the image and the command run Node with the flags that keep memory small', () => {
-  assert.ok(read('Containerfile').includes(`ENTRYPOINT ["node", ${NODE_FLAGS.map((flag) => `"${flag}", `).join('')}"src/cli/main.ts"]`));
+  assert.ok(read('Containerfile').includes(`ENTRYPOINT ["node", ${NODE_FLAGS.map((flag) => `"${flag}", `).join('')}"dist/kiln.mjs"]`));
   assert.ok(read('bin/kiln').includes(`exec "$node" ${NODE_FLAGS.join(' ')} "$here/`));
 });

@@ -1,4 +1,4 @@
-/** The product without the laboratory, as in the image. */
+/** The sources without the laboratory. The image has a built program: `scripts/build`. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

@@ -2,8 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import type { RequestOptions } from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { parse as parseYaml } from 'yaml';
 import { KubeError } from '../errors.ts';
+import { UNUSED_BY_KUBECONFIG } from './unused-parts.ts';
 
 /** Certificates and key for TLS. */
 export interface TlsMaterial {
@@ -87,7 +89,7 @@ export function connectionFromKubeconfig(options: KubeconfigOptions = {}): Promi
 const NO_KUBECONFIG = 'there is none: KUBECONFIG names no cluster, ~/.kube/config does not either, and this is not a pod';
 
 /** The placeholder that the library returns if it finds nothing. */
-function isPlaceholder(config: LibraryConfig): boolean {
+function isPlaceholder(config: KubeConfig): boolean {
   return config.getCurrentContext() === 'loaded-context' && config.getCurrentCluster()?.server === 'http://localhost:8080';
 }
 
@@ -101,50 +103,32 @@ export function connectionFromCluster(): Promise<Connection> {
   });
 }
 
-/** The used part of the library's KubeConfig; its own types import a thousand generated files. */
-interface LibraryConfig {
-  loadFromFile(path: string): void;
-  loadFromDefault(): void;
-  loadFromCluster(): void;
-  setCurrentContext(name: string): void;
-  getCurrentContext(): string;
-  getContextObject(name: string): { readonly namespace?: string } | null;
-  getCurrentCluster(): { readonly server: string; readonly proxyUrl?: string } | null;
-  getUsers(): { readonly name: string; token?: string; authProvider?: unknown }[];
-  applyToHTTPSOptions(options: RequestOptions): Promise<void>;
-}
+let loading: Promise<{ readonly KubeConfig: new () => KubeConfig }> | undefined;
 
-/** What KubeConfig imports of the generated clients, to make one of them; nothing here does. */
-const NO_CLIENTS = 'data:text/javascript,export const createConfiguration = undefined, ServerConfiguration = undefined;';
-const GENERATED_CLIENTS = './gen/index.js';
-let loading: Promise<{ readonly KubeConfig: new () => LibraryConfig }> | undefined;
-
-/**
- * Imported when first needed, from its own module and without the library's thousand generated files: with them it takes most of the time
- * of a short command.
- */
-async function kubeConfigClass(): Promise<new () => LibraryConfig> {
+/** Imported when first needed, from its own module and without what is not used of it. */
+async function kubeConfigClass(): Promise<new () => KubeConfig> {
   loading ??= importKubeConfig();
   return (await loading).KubeConfig;
 }
 
-async function importKubeConfig(): Promise<{ readonly KubeConfig: new () => LibraryConfig }> {
+async function importKubeConfig(): Promise<{ readonly KubeConfig: new () => KubeConfig }> {
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
-      const ofLibrary = specifier === GENERATED_CLIENTS && context.parentURL?.includes('/@kubernetes/client-node/') === true;
-      return ofLibrary ? { url: NO_CLIENTS, shortCircuit: true } : next(specifier, context);
+      const unused = UNUSED_BY_KUBECONFIG.find(
+        (part) => part.specifier === specifier && context.parentURL?.includes(`/${part.importer}/dist/`) === true,
+      );
+      return unused === undefined ? next(specifier, context) : { url: `data:text/javascript,${unused.source}`, shortCircuit: true };
     },
   });
   try {
-    const module: string = '@kubernetes/client-node/dist/config.js';
-    return (await import(module)) as { readonly KubeConfig: new () => LibraryConfig };
+    return await import('@kubernetes/client-node/dist/config.js');
   } finally {
     hooks.deregister();
   }
 }
 
 /** The library supports rotating token files only for service accounts: a user's `tokenFile` is declared as one. */
-function useTokenFiles(config: LibraryConfig, path: string): void {
+function useTokenFiles(config: KubeConfig, path: string): void {
   const document = parseYaml(readFileSync(path, 'utf8')) as {
     readonly users?: readonly { readonly name?: string; readonly user?: { readonly tokenFile?: string } | null }[];
   } | null;
@@ -158,14 +142,14 @@ function useTokenFiles(config: LibraryConfig, path: string): void {
 }
 
 /** The library has no message for a file without a context. */
-function noClusterProblem(config: LibraryConfig): string {
+function noClusterProblem(config: KubeConfig): string {
   const context: string | undefined = config.getCurrentContext();
   return context === undefined || context === ''
     ? 'it has no current-context: it is no kubeconfig, or one to name a context of with --context'
     : `its current context "${context}" names no cluster`;
 }
 
-async function open(source: string, path: string | undefined, load: () => Promise<LibraryConfig>): Promise<Connection> {
+async function open(source: string, path: string | undefined, load: () => Promise<KubeConfig>): Promise<Connection> {
   const fail = (error: unknown): never => {
     if (error instanceof KubeError) throw error;
     // A parser's message has a drawing of the position below its first line.
@@ -203,7 +187,7 @@ function modifiedAt(path: string | undefined): number | undefined {
   return path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-async function credentialsOf(config: LibraryConfig): Promise<Credentials> {
+async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions & { ca?: Buffer; cert?: Buffer | string; key?: Buffer | string } = {};
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};

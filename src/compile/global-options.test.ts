@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../explain/status.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
-import { NETWORK_RULES } from './rules.ts';
+import { NETWORK_RULES } from '../testing/network-rules.ts';
 
 const DEFAULTS = { ls_ct_skip_dst_lport_ips: 'true', ls_dnat_mod_dl_dst: 'true', use_ct_inv_match: 'false' };
 const RECORDS = Object.fromEntries(Object.entries(DEFAULTS).map(([key, value]) => [`kiln.io/set.options.${key}`, value]));

@@ -1,50 +1,11 @@
 /** Fields that Kiln does not implement: reported on the object, never ignored silently. */
-import type { IPSpec } from '../api/kinds/ip.ts';
-import type { VipSpec } from '../api/kinds/vip.ts';
-import { conditionOf } from '../world/conditions.ts';
-import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
-import type { Rule } from './compiler.ts';
 import { findingsText } from './findings-text.ts';
 import type { ReportOutput, Output } from './output.ts';
 
-const UNIMPLEMENTED = 'NotCarriedOut';
-
-/** Fields that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
-export const unimplementedAddressFields: readonly Rule[] = [
-  {
-    name: 'ip-unsupported',
-    // Very many IP objects have none of the fields. The domain has only those that do, and those with the condition.
-    over: (world) =>
-      keysOf(world.ips, (ip) => unimplementedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, UNIMPLEMENTED) !== undefined),
-    run: (world, name) => {
-      const ip = world.ips.get(name);
-      if (ip === undefined) return [];
-      return unimplementedFieldOutputs('ips', name, ip.metadata.uid, unimplementedIpFields(ip.spec));
-    },
-  },
-  {
-    name: 'vip-unsupported',
-    over: (world) => keysOf(world.vips),
-    run: (world, name) => {
-      const vip = world.vips.get(name);
-      if (vip === undefined) return [];
-      return unimplementedFieldOutputs('vips', name, vip.metadata.uid, unimplementedVipFields(vip.spec));
-    },
-  },
-];
-
-function unimplementedIpFields({ attachSubnets, attachIps, attachMacs, containerID = '' }: IPSpec): string[] {
-  const lists = Object.entries({ attachSubnets, attachIps, attachMacs }).flatMap(([field, list]) =>
-    (list ?? []).length > 0 ? [`spec.${field}`] : [],
-  );
-  return containerID === '' ? lists : [...lists, 'spec.containerID'];
-}
-
-function unimplementedVipFields({ attachSubnets }: VipSpec): string[] {
-  return (attachSubnets ?? []).length > 0 ? ['spec.attachSubnets'] : [];
-}
+/** Type of the condition. */
+export const UNIMPLEMENTED = 'NotCarriedOut';
 
 /**
  * An Event for each field, and a condition as long as one is set: the API server drops an Event after an hour.

@@ -16,6 +16,8 @@ export const PARTS: readonly Part[] = [
   { name: 'resource', layer: 'api', file: 'resources', constant: 'RESOURCES' },
   { name: 'table', layer: 'world', file: 'tables', constant: 'TABLES' },
   { name: 'dependencies', layer: 'blockers', file: 'dependencies', constant: 'DEPENDENCIES_OF_KINDS' },
+  { name: 'rules', layer: 'compile', file: 'rules', constant: 'RULES_OF_KINDS' },
+  { name: 'ineffective', layer: 'compile', file: 'ineffective', constant: 'INEFFECTIVE_OF_KINDS' },
 ];
 
 /** The folder of the generated files. */

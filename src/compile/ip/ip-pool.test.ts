@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../rules.ts';
+import { NETWORK_RULES } from '../../testing/network-rules.ts';
 
 function setUp(): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });

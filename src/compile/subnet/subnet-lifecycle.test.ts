@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../rules.ts';
+import { NETWORK_RULES } from '../../testing/network-rules.ts';
 
 function setUp(spec: object = {}): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });

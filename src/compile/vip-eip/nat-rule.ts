@@ -12,7 +12,7 @@ import type { AddressResource, AddressTexts } from '../../world/address-objects.
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { NatRule, NatRuleResource, HeldEip } from '../../world/nat-rules.ts';
-import { eipKindOf, eipOfRule, eipResourceOf, annotatedEip, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
+import { eipKindOf, eipOfRule, eipResourceOf, annotatedEip, heldByRule } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -36,37 +36,40 @@ const eipAddresses: Query<EipAddresses | undefined> = defineQuery('eip-addresses
   return eip?.held === undefined ? undefined : { subnet: eip.subnet, ...eip.held };
 });
 
-export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => ({
-  name: `${resource}-mark`,
-  over: (world) => keysOf(world.natRules[resource]),
-  run: (world, name) => {
-    const rule = world.natRules[resource].get(name);
-    if (rule === undefined) return [];
-    const eip = eipOfRule(rule);
-    const held = heldByRule(rule);
-    const network = held === undefined ? [] : orphanedNetworkOfObject(world, { resource, name, subnet: held.subnet });
-    const addresses = world.ask(eipAddresses, `${eipResourceOf(resource)}/${eip}`);
-    const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
-    if (world.ask(isLateForEip, `${resource}/${name}`)) {
-      const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-      return [...network, { ...patch, ...withoutAddress(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
-    }
-    if (addresses === undefined) {
-      const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
-      const conditions = conflict === undefined ? [] : [conflict];
-      return [...network, { ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
-    }
-    return [
-      ...network,
-      {
-        ...patch,
-        withoutConditions: [CONFLICT, ACCEPTED],
-        labels: addressLabels(resource, addresses),
-        annotations: { [annotationKey.vpcEip]: eip },
-      },
-    ];
-  },
-}));
+/** The rule of a kind of NAT rules. */
+export function natRuleAnnotations(resource: NatRuleResource): Rule {
+  return {
+    name: `${resource}-mark`,
+    over: (world) => keysOf(world.natRules[resource]),
+    run: (world, name) => {
+      const rule = world.natRules[resource].get(name);
+      if (rule === undefined) return [];
+      const eip = eipOfRule(rule);
+      const held = heldByRule(rule);
+      const network = held === undefined ? [] : orphanedNetworkOfObject(world, { resource, name, subnet: held.subnet });
+      const addresses = world.ask(eipAddresses, `${eipResourceOf(resource)}/${eip}`);
+      const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
+      if (world.ask(isLateForEip, `${resource}/${name}`)) {
+        const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
+        return [...network, { ...patch, ...withoutAddress(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
+      }
+      if (addresses === undefined) {
+        const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
+        const conditions = conflict === undefined ? [] : [conflict];
+        return [...network, { ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
+      }
+      return [
+        ...network,
+        {
+          ...patch,
+          withoutConditions: [CONFLICT, ACCEPTED],
+          labels: addressLabels(resource, addresses),
+          annotations: { [annotationKey.vpcEip]: eip },
+        },
+      ];
+    },
+  };
+}
 
 /** The message of a NAT rule that names an EIP that is being deleted. */
 export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'metadata' | 'spec'>): SubnetProblem {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RuleBench } from '../../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../rules.ts';
+import { NETWORK_RULES } from '../../testing/network-rules.ts';
 
 const IP_SPEC = { subnet: 'red', v4IpAddress: '10.0.0.5', ipAddress: '10.0.0.5', macAddress: '0a:00:00:00:00:05' };
 

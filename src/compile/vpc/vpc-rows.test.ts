@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import type { PlainRow } from '../../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../rules.ts';
+import { NETWORK_RULES } from '../../testing/network-rules.ts';
 
 function setUp(): RuleBench {
   return new RuleBench({ rules: NETWORK_RULES });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RuleBench } from '../../../testing/rule-bench.ts';
 import type { PlainRow } from '../../../testing/rule-bench.ts';
 import { nodeJoin } from '../../node/node-join.ts';
-import { NETWORK_RULES } from '../../rules.ts';
+import { NETWORK_RULES } from '../../../testing/network-rules.ts';
 
 function node(name: string, ready = true): Parameters<RuleBench['put']>[1] {
   return {

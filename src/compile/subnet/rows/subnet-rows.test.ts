@@ -4,7 +4,8 @@ import { rowId } from '../../../nb/row-id.ts';
 import type { Uuid } from '../../../ovsdb/index.ts';
 import { RuleBench } from '../../../testing/rule-bench.ts';
 import type { PlainRow } from '../../../testing/rule-bench.ts';
-import { NETWORK_RULES, RULES } from '../../rules.ts';
+import { RULES } from '../../rules.ts';
+import { NETWORK_RULES } from '../../../testing/network-rules.ts';
 
 function setUp(spec: object, vpc = 'blue'): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RuleBench } from '../../../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../../rules.ts';
+import { NETWORK_RULES } from '../../../testing/network-rules.ts';
 
 function setUp(): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });

@@ -1,0 +1,3 @@
+import { ofAnnotations } from '../../compile/ineffective-check.ts';
+
+export const ineffective = ofAnnotations('network-attachment-definitions');

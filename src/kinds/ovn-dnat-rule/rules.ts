@@ -1,0 +1,4 @@
+import type { Rule } from '../../compile/compiler.ts';
+import { natRuleAnnotations } from '../../compile/vip-eip/nat-rule.ts';
+
+export const rules: readonly Rule[] = [natRuleAnnotations('ovn-dnat-rules')];

@@ -1,0 +1,7 @@
+import type { Rule } from '../../compile/compiler.ts';
+import { pod } from '../../compile/pod/pod.ts';
+import { furtherSourcePolicies } from '../../compile/pod/port/further-source-policies.ts';
+import { retainedPort } from '../../compile/pod/port/retained-port.ts';
+import { podAnnotationUnimplemented } from '../../compile/pod/report/unimplemented-annotations.ts';
+
+export const rules: readonly Rule[] = [furtherSourcePolicies, pod, retainedPort, podAnnotationUnimplemented];

@@ -1,0 +1,33 @@
+import type { Rule } from '../../compile/compiler.ts';
+import { frozenSubnet } from '../../compile/subnet/retained/frozen-subnet.ts';
+import { orphanedVpc } from '../../compile/subnet/retained/orphaned-network.ts';
+import { orphanedSubnet } from '../../compile/subnet/retained/orphaned-subnet.ts';
+import { subnetAcls } from '../../compile/subnet/rows/subnet-acls.ts';
+import { subnetDhcp } from '../../compile/subnet/rows/subnet-dhcp.ts';
+import { distributedGateway, subnetCentralizedGateway } from '../../compile/subnet/rows/subnet-gateway.ts';
+import { subnetLoadBalancers } from '../../compile/subnet/rows/subnet-load-balancers.ts';
+import { subnetRoutes } from '../../compile/subnet/rows/subnet-routes.ts';
+import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
+import { subnetStatus, subnetUsageStatus } from '../../compile/subnet/status/subnet-status.ts';
+import { subnetLifecycle } from '../../compile/subnet/subnet-lifecycle.ts';
+import { subnetPool } from '../../compile/subnet/subnet-pool.ts';
+import { subnetSpecDefaults, subnetUnsupported } from '../../compile/subnet/subnet-spec.ts';
+
+export const rules: readonly Rule[] = [
+  subnetSpecDefaults,
+  subnetUnsupported,
+  subnetSwitch,
+  subnetLoadBalancers,
+  subnetDhcp,
+  subnetAcls,
+  subnetRoutes,
+  distributedGateway,
+  subnetCentralizedGateway,
+  frozenSubnet,
+  orphanedVpc,
+  orphanedSubnet,
+  subnetPool,
+  subnetStatus,
+  subnetUsageStatus,
+  subnetLifecycle,
+];

@@ -1,0 +1,5 @@
+import type { Rule } from '../../compile/compiler.ts';
+import { vipFields } from '../../compile/vip-eip/vip-fields.ts';
+import { vip } from '../../compile/vip-eip/vip.ts';
+
+export const rules: readonly Rule[] = [vip, vipFields];

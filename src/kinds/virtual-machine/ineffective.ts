@@ -1,0 +1,3 @@
+import { ofWorkload } from '../../compile/ineffective-check.ts';
+
+export const ineffective = ofWorkload('virtualmachines');

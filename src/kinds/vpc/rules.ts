@@ -1,0 +1,19 @@
+import type { Rule } from '../../compile/compiler.ts';
+import { vpcLifecycle, vpcSpecDefaults } from '../../compile/vpc/vpc-lifecycle.ts';
+import { vpcLoadBalancers } from '../../compile/vpc/vpc-load-balancers.ts';
+import { vpcPeering } from '../../compile/vpc/vpc-peering.ts';
+import { vpcPolicyRoutes } from '../../compile/vpc/vpc-policy-routes.ts';
+import { vpcRouter } from '../../compile/vpc/vpc-router.ts';
+import { vpcStaticRoutes } from '../../compile/vpc/vpc-static-routes.ts';
+import { vpcStatus } from '../../compile/vpc/vpc-status.ts';
+
+export const rules: readonly Rule[] = [
+  vpcSpecDefaults,
+  vpcRouter,
+  vpcLoadBalancers,
+  vpcStaticRoutes,
+  vpcPolicyRoutes,
+  vpcPeering,
+  vpcStatus,
+  vpcLifecycle,
+];

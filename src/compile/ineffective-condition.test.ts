@@ -459,6 +459,15 @@ test('fields of a Subnet without effect are reported with the field that they ne
     'gatewayType: the default Vpc, ovn-cluster',
     'gatewayNode: the default Vpc, ovn-cluster',
   ]);
+  const rules = [{ match: { dstIPs: '10.9.0.0/16' }, action: 'forward' }];
+  const inDefault = { cidrBlock: '10.8.0.0/24' };
+  assert.deepEqual(ineffectiveMessage({ ...v4, natOutgoing: true, natOutgoingPolicyRules: rules }), [
+    'natOutgoing: the default Vpc, ovn-cluster',
+    'natOutgoingPolicyRules: the default Vpc, ovn-cluster',
+  ]);
+  assert.deepEqual(ineffectiveMessage({ ...inDefault, natOutgoingPolicyRules: rules }), ['natOutgoingPolicyRules: spec']);
+  assert.deepEqual(ineffectiveMessage({ ...inDefault, vlan: 'v100', natOutgoing: true }), ['natOutgoing: spec']);
+  assert.deepEqual(ineffectiveMessage({ ...inDefault, natOutgoing: true, natOutgoingPolicyRules: rules }), []);
   assert.deepEqual(ineffectiveMessage({ cidrBlock: '10.8.0.0/24', gatewayNode: 'n1', enableEcmp: true, logicalGateway: true }), [
     'gatewayNode: spec',
     'enableEcmp: spec',

@@ -17,6 +17,7 @@ interface Need {
 export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: Pick<SubnetSettings, 'defaultVpc'>): readonly Finding[] => {
   const { dhcpV4Options = '', dhcpV6Options = '', ipv6RAConfigs = '', allowSubnets = [], acls = [], routeTable = '' } = spec;
   const { gatewayType = '', gatewayNode = '', gatewayNodeSelectors = [], vlan = '' } = spec;
+  const { natOutgoingPolicyRules: rules = [] } = spec;
   const { v4, v6 } = subnetCidrs(spec);
   const mac = isMacOnly(spec);
   const ovn = { what: 'a network that OVN carries, and spec.provider names another', met: isOvnProvider(effectiveProvider(spec)) };
@@ -24,6 +25,10 @@ export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: P
   const ipv6 = { what: 'an IPv6 network in spec.cidrBlock', met: v6 !== undefined || mac };
   const dhcp = { what: 'spec.enableDHCP true', met: spec.enableDHCP === true };
   const inDefault = { what: `the default Vpc, ${settings.defaultVpc}`, met: effectiveVpc(spec, settings) === settings.defaultVpc };
+  const nat = { what: 'spec.natOutgoing true', met: spec.natOutgoing === true };
+  // Node agents translate what leaves through the router of the default Vpc. `natOutgoingPolicyRules` are exceptions to that.
+  const routed = { what: 'spec.logicalGateway true', met: vlan === '' || spec.logicalGateway === true };
+  const networks = { what: 'spec.cidrBlock', met: v4 !== undefined || v6 !== undefined };
   const centralized = { what: 'spec.gatewayType centralized', met: gatewayType === 'centralized' };
   const set: readonly (readonly [field: string, value: string, needs: readonly Need[]])[] = [
     ['enableDHCP', spec.enableDHCP === true ? 'true' : '', [ovn]],
@@ -36,6 +41,8 @@ export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: P
     ['acls', acls.length === 0 ? '' : JSON.stringify(acls), [ovn]],
     ['allowEWTraffic', spec.allowEWTraffic === true ? 'true' : '', [ovn, { what: 'spec.acls', met: acls.length > 0 }]],
     ['routeTable', routeTable, [ovn]],
+    ['natOutgoing', nat.met ? 'true' : '', [ovn, inDefault, routed, networks]],
+    ['natOutgoingPolicyRules', rules.length === 0 ? '' : JSON.stringify(rules), [nat, ovn, inDefault, routed, networks]],
     ['gatewayType', centralized.met ? gatewayType : '', [ovn, inDefault]],
     ['gatewayNode', gatewayNode, [ovn, inDefault, centralized]],
     ['gatewayNodeSelectors', gatewayNodeSelectors.length === 0 ? '' : JSON.stringify(gatewayNodeSelectors), [ovn, inDefault, centralized]],

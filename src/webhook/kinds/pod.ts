@@ -10,6 +10,7 @@ import { podMessage } from '../../compile/pod/address/requested-values.ts';
 import type { PodInterface } from '../../compile/pod/interface/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../../compile/pod/interface/pod-interfaces.ts';
 import { namedSubnet } from '../../compile/pod/address/pod-subnet.ts';
+import { ineffectiveRequests } from '../../compile/pod/report/ineffective-requests.ts';
 import { podViewOf } from '../../compile/pod/view/pod-view.ts';
 import { excludedPortValues } from '../../compile/pod/tenancy/port-tenancy.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
@@ -38,7 +39,9 @@ export function validatePodCreate(pod: Pod, observed: Observed): AdmissionResult
       denials.push(invalid({ code: problem.reason, field: 'metadata.annotations', message: problem.message }));
     else warnings.push(problem.message);
   }
+  const subject = { kind: 'Pod', namespace: view.namespace, name: view.name };
   for (const nic of interfaces) {
+    warnings.push(...ineffectiveRequests(world, subject, nic, pod.metadata.annotations ?? {}).map(({ message }) => message));
     const taken = portNameConflict(world, nic);
     if (taken?.kind === 'waiting') {
       denials.push(forbidden(taken, 'metadata.name'));

@@ -196,6 +196,24 @@ test('a link whose network is that of a Subnet or of another link gets a warning
   assert.ok(message().includes(late));
 });
 
+test('a request of a pod that another one outranks is allowed with a warning', () => {
+  const scene = tenant();
+  scene.bench.put('vips', { metadata: { name: 'own' }, spec: { subnet: 'net', v4ip: '10.1.0.50' } });
+  scene.bench.converge();
+  const created = (annotations: Readonly<Record<string, string>>): AdmissionResult =>
+    reviewed(scene, 'CREATE', 'pods', { metadata: { name: 'new', namespace: 'shop', annotations }, spec: {} });
+  const requests = {
+    'ovn.kubernetes.io/vip': 'own',
+    'ovn.kubernetes.io/ip_address': '10.1.0.9',
+    'ovn.kubernetes.io/logical_router': 'red',
+  };
+  const { denials, warnings } = created(requests);
+  assert.deepEqual(denials, []);
+  assert.match(warnings.join('\n'), /ip_address\] "10\.1\.0\.9" does nothing; the pod has the addresses and the MAC of Vip own/);
+  assert.match(warnings.join('\n'), /logical_router\] "red" does nothing; the pod is in Vpc \S+, that of its Subnet net/);
+  assert.deepEqual(created({ 'ovn.kubernetes.io/vip': 'own' }), { denials: [], warnings: [] });
+});
+
 test('the denial of a CIDR without addresses in use has the message of the condition; one with them waits for the masks of pods', () => {
   const scene = tenant();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });

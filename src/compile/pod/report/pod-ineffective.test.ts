@@ -124,6 +124,64 @@ test('options of a port for an interface without one, DHCP options of a family t
   assert.match(messageOf(made, 'vip'), /ip_family\] "ipv4" does nothing; the pod has the addresses of Vip own/);
 });
 
+const eventsOf = ({ bench }: PodScene, pod: string): string =>
+  bench.events
+    .filter(({ object, reason }) => object === `pods/shop/${pod}` && reason === 'AnnotationIneffective')
+    .map(({ message }) => message)
+    .join(' ');
+
+test('requests beside a Vip: what the pod keeps is in its condition, what Kiln writes over is in an Event', () => {
+  const made = scene();
+  made.bench.put('vips', { metadata: { name: 'own' }, spec: { subnet: 'net', v4ip: '10.4.0.50', macAddress: '0a:00:00:00:00:50' } });
+  made.bench.put('vips', { metadata: { name: 'other' }, spec: { subnet: 'net', v4ip: '10.4.0.51' } });
+  made.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.4.0.60'] } });
+  made.bench.converge();
+  const others = { [`${OWN}/ip_address`]: '10.4.0.9', [`${OWN}/mac_address`]: '0a:00:00:00:00:09', [`${OWN}/ip_pool`]: 'few' };
+  made.pod('vip', { annotations: { [`${OWN}/vip`]: 'own', ...others } });
+  made.pod('same', { annotations: { [`${OWN}/vip`]: 'other', [`${OWN}/ip_address`]: '10.4.0.51' } });
+  made.bench.converge();
+  assert.equal(made.addressOf('shop/vip'), '10.4.0.50');
+  for (const [suffix, value] of [
+    ['ip_address', '10.4.0.9'],
+    ['mac_address', '0a:00:00:00:00:09'],
+    ['ip_pool', 'few'],
+  ])
+    assert.ok(
+      eventsOf(made, 'vip').includes(
+        `metadata.annotations[${OWN}/${suffix}] "${value}" does nothing; the pod has the addresses and the MAC of Vip own, which ${OWN}/vip names`,
+      ),
+    );
+  assert.match(
+    messageOf(made, 'vip'),
+    /^True AnnotationIneffective: Pod shop\/vip: metadata\.annotations\[ovn\.kubernetes\.io\/ip_pool\] "few" does/,
+  );
+  assert.equal(made.addressOf('shop/same'), '10.4.0.51');
+  assert.deepEqual([messageOf(made, 'same'), eventsOf(made, 'same')], ['', '']);
+  assert.equal(made.bench.writesAfterRestart(), 0);
+});
+
+test('a request for another Vpc than that of the Subnet, and an IPPool beside an address', () => {
+  const made = scene();
+  made.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.4.0.60'] } });
+  made.bench.converge();
+  made.pod('router', { annotations: { [`${OWN}/logical_router`]: 'blue' } });
+  made.pod('right', { annotations: { [`${OWN}/logical_router`]: 'ovn-cluster' } });
+  made.pod('both', { annotations: { [`${OWN}/ip_address`]: '10.4.0.9', [`${OWN}/ip_pool`]: 'few' } });
+  made.bench.converge();
+  assert.ok(
+    eventsOf(made, 'router').includes(
+      `Pod shop/router: metadata.annotations[${OWN}/logical_router] "blue" does nothing; the pod is in Vpc ovn-cluster, that of its Subnet net: ` +
+        `name a Subnet of another Vpc in ${OWN}/logical_switch`,
+    ),
+  );
+  assert.equal(made.annotations('shop/router')[`${OWN}/logical_router`], 'ovn-cluster');
+  assert.equal(messageOf(made, 'router'), '', 'Kiln wrote the Vpc over it');
+  assert.equal(eventsOf(made, 'right'), '');
+  assert.ok(eventsOf(made, 'both').includes(`[${OWN}/ip_pool] "few" does nothing; annotation ${OWN}/ip_address names the address`));
+  assert.equal(made.addressOf('shop/both'), '10.4.0.9');
+  assert.equal(made.bench.writesAfterRestart(), 0);
+});
+
 test('a pod in the network of its node', () => {
   const made = scene();
   made.pod('host', { annotations: { [`${OWN}/ip_pool`]: 'some' }, spec: { hostNetwork: true } });

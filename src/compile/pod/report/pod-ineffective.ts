@@ -1,6 +1,6 @@
 /**
  * Annotations of a pod that are valid and have no effect: keys that no program reads, Vips that leave the pod out, options for a port that
- * its interface does not have, a network that is listed twice. The pod runs; its condition names them.
+ * its interface does not have, requests that another one outranks, a network that is listed twice. The pod runs; its condition names them.
  */
 import type { AttachedNetwork } from '../../../api/pod/annotation-keys.ts';
 import { mayHaveUnreadKeys, podKeys } from '../../../api/pod/annotation-keys.ts';
@@ -27,6 +27,7 @@ import { annotationOf, isAllocated } from '../interface/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../interface/pod-interfaces.ts';
 import type { PodView } from '../view/pod-view.ts';
 import { podView } from '../view/pod-view.ts';
+import { ineffectiveRequests, mayHaveIneffectiveRequests } from './ineffective-requests.ts';
 import { allowedPortVips, isOfAnother, singleAddress } from '../tenancy/port-vip-tenancy.ts';
 import { forwardsLayer2, isSecured } from '../tenancy/port-tenancy.ts';
 
@@ -46,7 +47,11 @@ export function mayBeIneffective({ metadata: { annotations }, spec }: Pod): bool
   if (annotations === undefined) return false;
   if (spec.hostNetwork === true) return podKeys(annotations).length > 0 || mayHaveUnreadKeys('Pod', annotations);
   if (TELLING.some((key) => annotations[key] !== undefined)) return true;
-  return Object.keys(annotations).some((key) => SELDOM.test(key)) || mayHaveUnreadKeys('Pod', annotations);
+  return (
+    Object.keys(annotations).some((key) => SELDOM.test(key)) ||
+    mayHaveIneffectiveRequests(annotations) ||
+    mayHaveUnreadKeys('Pod', annotations)
+  );
 }
 
 export const podIneffective: Query<readonly Finding[]> = defineQuery('pod-ineffective', (world, key) => {
@@ -65,6 +70,7 @@ export const podIneffective: Query<readonly Finding[]> = defineQuery('pod-ineffe
     ...interfaces.flatMap((nic) => [
       ...(nic.isOvn ? ofPort(world, subject, nic) : withoutPort(subject, nic)),
       ...familyOfVip(subject, nic),
+      ...ineffectiveRequests(world, subject, nic, annotations ?? {}),
     ]),
     ...pairsLeftOut(world, subject, view, interfaces),
   ];

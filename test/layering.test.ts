@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'match-language': ['net'],
   api: ['text', 'net', 'match-language'],
   kube: ['text', 'timing', 'api'],
+  cni: [],
   world: ['net', 'ipam', 'ovsdb', 'nb', 'api', 'kube'],
   blockers: ['text', 'net', 'nb', 'api', 'world'],
   compile: ['text', 'net', 'ipam', 'nb', 'api', 'world', 'blockers'],

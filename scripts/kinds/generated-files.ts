@@ -11,6 +11,7 @@ const KINDS_FOLDER = join(import.meta.dirname, '..', '..', 'src', 'kinds');
 /** What a generated file imports beside the parts. */
 const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   table: [
+    "import { AnyWorld } from '../../world/any-world.ts';",
     "import type { TableOf } from '../../world/kind-table.ts';",
     "import { openTable } from '../../world/kind-table.ts';",
     "import type { Reactor } from '../../world/reactor.ts';",
@@ -57,13 +58,12 @@ function textOf(part: Part, all: readonly ListedKind[]): string {
 function classOfTables(kinds: readonly ListedKind[]): readonly string[] {
   return [
     '/** The tables of a World, by the name of the kind in code. */',
-    'export class KindTables {',
-    '  readonly reactor: Reactor;',
+    'export class KindTables extends AnyWorld {',
     '  readonly settings: Settings;',
     ...kinds.map(({ variable }) => `  readonly ${variable}s: TableOf<typeof ${variable}>;`),
     '',
     '  constructor(reactor: Reactor, settings: Settings) {',
-    '    this.reactor = reactor;',
+    '    super(reactor);',
     '    this.settings = settings;',
     ...kinds.map(({ variable, plural }) => `    this.${variable}s = openTable(reactor, '${plural}', ${variable}, settings);`),
     '  }',

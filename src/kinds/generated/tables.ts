@@ -1,4 +1,5 @@
 /** Part `table` of each kind, by resource. Generated from ../list.ts by `npm run --silent kinds`: do not edit. */
+import { AnyWorld } from '../../world/any-world.ts';
 import type { TableOf } from '../../world/kind-table.ts';
 import { openTable } from '../../world/kind-table.ts';
 import type { Reactor } from '../../world/reactor.ts';
@@ -50,8 +51,7 @@ export const TABLES = {
 } as const;
 
 /** The tables of a World, by the name of the kind in code. */
-export class KindTables {
-  readonly reactor: Reactor;
+export class KindTables extends AnyWorld {
   readonly settings: Settings;
   readonly vpcs: TableOf<typeof vpc>;
   readonly subnets: TableOf<typeof subnet>;
@@ -76,7 +76,7 @@ export class KindTables {
   readonly iptablesDnatRules: TableOf<typeof iptablesDnatRule>;
 
   constructor(reactor: Reactor, settings: Settings) {
-    this.reactor = reactor;
+    super(reactor);
     this.settings = settings;
     this.vpcs = openTable(reactor, 'vpcs', vpc, settings);
     this.subnets = openTable(reactor, 'subnets', subnet, settings);

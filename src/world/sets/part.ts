@@ -1,5 +1,4 @@
 /** The parts of a live set, watched. */
-import type { RowId } from '../../nb/row-id.ts';
 import type { Watcher } from '../watcher.ts';
 import type { Reactor } from '../reactor.ts';
 import type { AnySet, Part } from './set-definition.ts';
@@ -7,7 +6,6 @@ import type { AnySet, Part } from './set-definition.ts';
 /** What a set is computed over: a World. */
 export interface SetHost {
   readonly reactor: Reactor;
-  readonly rows: { watchChildren(parent: RowId, column: string, watcher: Watcher): () => void };
   set(definition: AnySet, key: string): NeededSet;
 }
 
@@ -43,7 +41,7 @@ export function watchPart(world: SetHost, part: Part, watcher: Watcher): () => v
     case 'bucket':
       return part.table.watchBucket(part.index, part.value, watcher);
     case 'children':
-      return world.rows.watchChildren(part.parent, part.column, watcher);
+      return part.rows.watchChildren(part.parent, part.column, watcher);
     case 'set':
       return world.set(part.of, part.key).watch(watcher);
     case 'buckets': {

@@ -30,7 +30,7 @@ export function usesSubnet({ dependent, dependents, dependsOn }: Omit<Dependency
 export function ownersOfPorts(name: string, kind: string): SetDefinition<World> {
   return defineSet(
     name,
-    (_, subnet) => [{ kind: 'children', parent: rowId('Logical_Switch', subnet), column: 'ports' }],
+    ({ rows }, subnet) => [{ kind: 'children', rows, parent: rowId('Logical_Switch', subnet), column: 'ports' }],
     (world, _, port) => {
       const ownership = world.rows.state(port as RowId)?.ownership;
       return ownership?.kind === 'ours' && ownership.owner.startsWith(kind) ? ownership.owner.slice(kind.length) : undefined;

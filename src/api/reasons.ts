@@ -171,7 +171,7 @@ export const REASONS = {
     next: 'give both ends different addresses in one network',
   },
   PeerLacksNetwork: {
-    means: 'a route leads over a peering to a network that the remote Vpc neither has nor routes',
+    means: 'a route or a policy leads over a peering to a network that the remote Vpc neither has nor routes further',
     next: 'create the Subnet there, or correct the route',
   },
   AddressSetMissing: {

@@ -4,6 +4,7 @@ import type { MatchProblem } from '../../match-language/match-problem.ts';
 
 export { setComparisons } from '../../match-language/match-problem.ts';
 export type { SetComparison } from '../../match-language/match-problem.ts';
+export { destinationsInMatch } from '../../match-language/destinations-in-match.ts';
 export { networksInMatch } from '../../match-language/networks-in-match.ts';
 export { namesInMatch } from '../../match-language/names-in-match.ts';
 export type { NamedInMatch } from '../../match-language/names-in-match.ts';

@@ -335,11 +335,9 @@ test('a route whose next hop is an own address, or an address of a peering that 
   assert.deepEqual(reported('169.254.0.2'), [undefined]);
   bench.put('vpcs', {
     metadata: { name: 'green' },
-    spec: {
-      vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/29,fd00:9::2/64' }],
-      policyRoutes: [{ action: 'reroute', match: 'ip', priority: 9, nextHopIP: '169.254.0.1' }],
-    },
+    spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/29,fd00:9::2/64' }] },
   });
+  bench.put('subnets', { metadata: { name: 'green-net' }, spec: { vpc: 'green', cidrBlock: '10.77.0.0/16,fd77::/64' } });
   bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'Peered')?.status, 'True');
   assert.deepEqual(reported('169.254.0.2', 'fd00:9::2', '10.9.0.9'), [undefined]);
@@ -375,6 +373,57 @@ test('a route over a peering to a network that the remote Vpc does not have is r
   bench.put('subnets', { metadata: { name: 'green-net' }, spec: { vpc: 'green', cidrBlock: '10.9.0.0/16' } });
   bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
+});
+
+test('what a Vpc sends over a peering and gets straight back, or that nothing answers, is reported: routes by source, policies, detours', () => {
+  const bench = setUp();
+  const peerings = [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }];
+  const back = [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }];
+  const on = { remoteVpc: 'red', localConnectIP: '169.254.1.1/30' };
+  const to = (cidr: string, nextHopIP: string): object => ({ policy: 'policyDst', cidr, nextHopIP });
+  const from = (cidr: string, nextHopIP: string): object => ({ policy: 'policySrc', cidr, nextHopIP });
+  const reroute = (match: string, nextHopIP: string): object => ({ action: 'reroute', priority: 9, match, nextHopIP });
+  bench.put('subnets', { metadata: { name: 'blue-net' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24' } });
+  const reported = (blue: object, green: object = {}, red: object = {}): readonly string[] => {
+    bench.put('vpcs', { metadata: { name: 'red' }, spec: red });
+    bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: back, ...green } });
+    bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: peerings, ...blue } });
+    bench.converge();
+    const { message = '' } = bench.condition('vpcs', 'blue', 'WithoutEffect') ?? {};
+    return [...message.matchAll(/Vpc blue: (spec\S+) "[^"]*" (?:lies in no network of|leads to) Vpc (\w+)/g)].map(
+      ([, field = '', vpc = '']) => `${field} ${vpc}`,
+    );
+  };
+  const [far, lacks] = ['169.254.0.2', ['spec.staticRoutes[0].cidr green']];
+  const route = { staticRoutes: [to('10.9.0.0/24', far)] };
+  const policy = { policyRoutes: [reroute('ip4.dst == {10.9.0.0/24, 10.8.0.1}', far)] };
+  const any = { policyRoutes: [reroute('ip4.src == 10.1.0.0/24', far)] };
+  const lacksPolicy = ['spec.policyRoutes[0].match green'];
+
+  assert.deepEqual(reported(route, { staticRoutes: [to('10.9.0.0/16', '169.254.0.1')] }), lacks, 'straight back');
+  assert.deepEqual(reported(route, { policyRoutes: [reroute('ip4.dst == 10.9.0.0/16', '169.254.0.1')] }), lacks, 'back by a policy');
+  assert.deepEqual(reported(route, { policyRoutes: [reroute('ip4.dst == 10.7.0.0/16', '10.9.0.1')] }), lacks, 'a policy for others');
+  assert.deepEqual(reported(route, { staticRoutes: [from('10.7.0.0/16', '10.9.0.1')] }), lacks, 'a route for others');
+  assert.deepEqual(reported(route, { staticRoutes: [from('10.1.0.0/16', '10.9.0.1')] }), [], 'a route for the senders');
+  const throughGreen = { vpcPeerings: [...back, on], staticRoutes: [to('10.9.0.0/16', '169.254.1.2')] };
+  const redBack = [{ remoteVpc: 'green', localConnectIP: '169.254.1.2/30' }];
+  assert.deepEqual(reported(route, throughGreen, { vpcPeerings: redBack }), lacks, 'on to a Vpc that lacks it');
+  assert.deepEqual(
+    reported(route, throughGreen, { vpcPeerings: redBack, staticRoutes: [to('0.0.0.0/0', '169.254.1.1')] }),
+    lacks,
+    'and back',
+  );
+  assert.deepEqual(reported(route, throughGreen, { vpcPeerings: redBack, staticRoutes: [to('0.0.0.0/0', '10.3.0.1')] }), []);
+
+  assert.deepEqual(reported(policy), lacksPolicy);
+  assert.deepEqual(reported(any), lacksPolicy);
+  assert.deepEqual(reported({ staticRoutes: [from('10.1.0.0/24', far)] }), lacks);
+  assert.deepEqual(reported({ staticRoutes: [to('0.0.0.0/0', far)] }), lacks);
+  assert.deepEqual(reported({ staticRoutes: [to('169.254.0.2', far)] }), [], 'the other end itself');
+  bench.put('subnets', { metadata: { name: 'green-net' }, spec: { vpc: 'green', cidrBlock: '10.8.0.0/24' } });
+  for (const served of [policy, any, { staticRoutes: [from('10.1.0.0/24', far)] }, { staticRoutes: [to('0.0.0.0/0', far)] }])
+    assert.deepEqual(reported(served), []);
+  assert.deepEqual(reported(route), lacks);
 });
 
 test('fields that are not implemented are reported', () => {

@@ -22,7 +22,7 @@ import { emittedVpc, vpcFindings, vpcNameConflict } from './vpc-state.ts';
 import { requestedRoute } from './requested-route.ts';
 import { defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
-import { ineffectivePeeredRoutes } from './peering-ends.ts';
+import { ineffectivePeeredRoutes } from './peered-routes.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';

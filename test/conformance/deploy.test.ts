@@ -7,6 +7,7 @@ import { NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
+import { rbacYaml } from '../../src/webhook/manifests/account-role.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/manifests/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
@@ -24,6 +25,10 @@ test('deploy/webhook.yaml is up to date with src/webhook; fix with: npm run --si
 
 test('deploy/admission-policy.yaml is up to date with src/webhook; fix with: npm run --silent admission-policy > deploy/admission-policy.yaml', () => {
   assert.equal(read('deploy/admission-policy.yaml'), admissionPolicyYaml());
+});
+
+test('deploy/rbac.yaml is up to date with src/webhook; fix with: npm run --silent rbac > deploy/rbac.yaml', () => {
+  assert.equal(read('deploy/rbac.yaml'), rbacYaml());
 });
 
 interface Documented {

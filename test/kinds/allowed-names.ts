@@ -68,10 +68,7 @@ export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   'src/invariants/subnet-counts.ts': 'subnets',
   'src/ipam/subnet-spec.ts': 'ippools',
   'src/kube/resource.ts': 'pods',
-  'src/webhook/manifests/account-limits.ts': 'vpcs subnets ips ippools pods namespaces nodes ovn-eips vips iptables-eips',
-  'src/webhook/manifests/webhook-configuration.ts': 'ips pods services',
-  'src/webhook/review/validate-request.ts':
-    'vpcs subnets ips ippools pods ovn-eips vips vpc-egress-gateways iptables-eips dnsnameresolvers',
+  'src/webhook/manifests/webhook-configuration.ts': 'pods services',
   'src/world/address-objects.ts': 'ovn-eips vips iptables-eips',
   'src/world/binding-proof.ts': 'ips pods virtualmachines',
   'src/world/built-in.ts': 'vpcs subnets',

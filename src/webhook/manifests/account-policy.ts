@@ -3,8 +3,8 @@
  * With a stolen token of the account an attacker can change only what Kiln itself writes.
  */
 import { stringify } from 'yaml';
-import type { AccountLimit } from './account-limits.ts';
 import { ACCOUNT_LIMITS } from './account-limits.ts';
+import type { AccountLimit } from './kind-rights.ts';
 import { CONTROLLER_NAMESPACE } from './webhook-configuration.ts';
 
 /** The name under which the API server knows the ServiceAccount of `deploy/rbac.yaml`. */

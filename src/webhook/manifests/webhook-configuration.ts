@@ -7,7 +7,7 @@ import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { VALIDATED_RESOURCES } from '../review/validate-request.ts';
+import { ownWebhookOf, VALIDATED_RESOURCES } from '../review/validate-request.ts';
 
 export const WEBHOOK_CONFIGURATIONS: Resource = {
   group: 'admissionregistration.k8s.io',
@@ -71,7 +71,7 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
   const webhook = (name: string, rules: readonly Rule[]): object => ({
     name: `${name}.kiln.io`,
     clientConfig,
-    rules: rules.filter(({ resources }) => resources.length > 0),
+    rules,
     // Kiln remains correct without the webhook, so the API server never waits long for it.
     failurePolicy: 'Ignore',
     timeoutSeconds: 3,
@@ -79,31 +79,44 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
     admissionReviewVersions: ['v1'],
   });
   const isOurs = (resource: ResourceName): boolean => traitsOf(resource).group === 'kubeovn.io';
-  const written = VALIDATED_RESOURCES.filter((resource) => isOurs(resource) && resource !== 'ips');
+  const written = VALIDATED_RESOURCES.filter((resource) => isOurs(resource) && ownWebhookOf(resource) === undefined);
+  const apart = VALIDATED_RESOURCES.filter((resource) => ownWebhookOf(resource) !== undefined);
+  const webhooksApart = (operations: readonly string[], resources: readonly ResourceName[]): readonly object[] =>
+    resources.map((resource) => webhook(ownWebhookOf(resource) ?? '', rule(operations, [resource])));
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
     metadata: { name: CONFIGURATION_NAME },
     webhooks: [
-      webhook('objects', [rule(['CREATE', 'UPDATE'], written), rule(['CREATE'], noticed.filter(isOurs)), rule(['UPDATE'], ['ips'])]),
-      // All IP objects: no label shows which client created one.
-      webhook('addresses', [rule(['CREATE'], ['ips'])]),
-      webhook('deletions', [rule(['DELETE'], BLOCKED_RESOURCES.filter(isOurs))]),
-      webhook('pods', [rule(['CREATE', 'UPDATE'], ['pods'])]),
+      webhook('objects', [
+        ...rule(['CREATE', 'UPDATE'], written),
+        ...rule(['CREATE'], noticed.filter(isOurs)),
+        ...rule(['UPDATE'], apart.filter(isOurs)),
+      ]),
+      ...webhooksApart(['CREATE'], apart.filter(isOurs)),
+      webhook('deletions', rule(['DELETE'], BLOCKED_RESOURCES.filter(isOurs))),
+      ...webhooksApart(
+        ['CREATE', 'UPDATE'],
+        apart.filter((resource) => !isOurs(resource)),
+      ),
     ],
   } as WebhookConfiguration;
 }
 
-function rule(operations: readonly string[], resources: readonly ResourceName[]): Rule {
-  const [first = 'pods'] = resources;
+/** One rule for resources of one group, or none without resources. */
+function rule(operations: readonly string[], resources: readonly ResourceName[]): readonly Rule[] {
+  const [first] = resources;
+  if (first === undefined) return [];
   const { group, version } = traitsOf(first);
-  return {
-    apiGroups: [group],
-    apiVersions: [version],
-    operations,
-    resources: resources.map((resource) => traitsOf(resource).plural),
-    scope: '*',
-  };
+  return [
+    {
+      apiGroups: [group],
+      apiVersions: [version],
+      operations,
+      resources: resources.map((resource) => traitsOf(resource).plural),
+      scope: '*',
+    },
+  ];
 }
 
 /** `deploy/webhook.yaml`: the Service, the configuration, and the controller's rights on its own certificate. */

@@ -2,92 +2,44 @@
  * Chooses the validation of a write. Always allowed: what cannot be validated; status, finalizers and objects that are being deleted (their
  * change must never be blocked); and Kiln's own writes.
  */
-import { celFindings } from '../../api/cel/cel-rules.ts';
-import type { Pod } from '../../api/kubernetes/core.ts';
-import { dnsNameResolverKind } from '../../api/kinds/dns-name-resolver.ts';
-import { ipKind } from '../../api/kinds/ip.ts';
-import { ipPoolKind } from '../../api/kinds/ip-pool.ts';
-import { iptablesEipKind } from '../../api/kinds/iptables-eip.ts';
+import { celFindings, hasCelRules } from '../../api/cel/cel-rules.ts';
 import type { Kind } from '../../api/schema/kind.ts';
-import { complete as completed } from '../../api/schema/kind.ts';
-import type { KubeObject } from '../../api/kubernetes/meta.ts';
-import { ovnEipKind } from '../../api/kinds/ovn-eip.ts';
-import { subnetKind } from '../../api/kinds/subnet.ts';
-import { vipKind } from '../../api/kinds/vip.ts';
-import { vpcEgressGatewayKind } from '../../api/kinds/vpc-egress-gateway.ts';
-import { vpcKind } from '../../api/kinds/vpc.ts';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
+import { ADMISSION_OF_KINDS } from '../../kinds/generated/admission.ts';
 import { equal } from '../../world/equal.ts';
-import type { NatRule } from '../../world/nat-rules.ts';
-import { isNatRule, NAT_RULES } from '../../world/nat-rules.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { RESOURCE_NAMES, keyOf, traitsOf } from '../../world/resources.ts';
+import { keyOf, RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from '../protocol/admission-review.ts';
-import {
-  validateIptablesEipUpdate,
-  validateIptablesEipCreate,
-  validateOvnEipUpdate,
-  validateOvnEipCreate,
-  validateVipUpdate,
-  validateVipCreate,
-} from '../kinds/address-object.ts';
 import type { DeletionRules } from '../kinds/deletion.ts';
 import { validateDelete } from '../kinds/deletion.ts';
-import { validateIpUpdate, validateIpCreate } from '../kinds/ip.ts';
-import { validateIpPoolUpdate, validateIpPoolCreate } from '../kinds/ip-pool.ts';
-import { validateNatRuleUpdate, validateNatRuleCreate } from '../kinds/nat-rule.ts';
 import type { Denial, Observed, AdmissionResult } from '../protocol/admission-result.ts';
 import { invalid, newFindings, ALLOWED } from '../protocol/admission-result.ts';
-import { validatePodUpdate, validatePodCreate } from '../kinds/pod.ts';
+import type { KindAdmission } from '../protocol/kind-admission.ts';
 import type { DeletionRequest } from './denied-deletions.ts';
-import { validateSubnetUpdate, validateSubnetCreate } from '../kinds/subnet.ts';
-import { validateVpcUpdate, validateVpcCreate } from '../kinds/vpc.ts';
-import type { TypesOf } from './well-typed.ts';
-import { NAT_RULE_TYPES, POD_TYPES, wellTyped } from './well-typed.ts';
+import { wellTyped } from './well-typed.ts';
 
-interface KindValidator {
-  readonly types: TypesOf;
-  readonly validateCreate: (object: ReviewedObject, observed: Observed) => AdmissionResult;
-  readonly validateUpdate: (before: ReviewedObject, after: ReviewedObject, observed: Observed) => AdmissionResult;
+const ADMISSION: Readonly<Partial<Record<ResourceName, KindAdmission>>> = ADMISSION_OF_KINDS;
+
+/** The definition of a kind with CEL rules: API servers before 1.25 ignore those. */
+function celValidated(resource: ResourceName): Kind<unknown, unknown> | undefined {
+  const { definition } = traitsOf(resource);
+  return definition !== undefined && hasCelRules(definition) ? definition : undefined;
 }
 
-function ofKind<Spec, Status>(
-  kind: Kind<Spec, Status>,
-  validateCreate: (object: KubeObject<Spec, Status>, observed: Observed) => AdmissionResult,
-  validateUpdate: (before: KubeObject<Spec, Status>, after: KubeObject<Spec, Status>, observed: Observed) => AdmissionResult,
-): KindValidator {
-  const typed = (object: ReviewedObject): KubeObject<Spec, Status> => completed(kind, object as unknown as KubeObject<Spec, Status>);
-  return {
-    types: kind,
-    validateCreate: (object, observed) => validateCreate(typed(object), observed),
-    validateUpdate: (before, after, observed) => validateUpdate(typed(before), typed(after), observed),
-  };
-}
-
-const VALIDATORS: Partial<Readonly<Record<ResourceName, KindValidator>>> = {
-  vpcs: ofKind(vpcKind, validateVpcCreate, validateVpcUpdate),
-  subnets: ofKind(subnetKind, validateSubnetCreate, validateSubnetUpdate),
-  ips: ofKind(ipKind, validateIpCreate, validateIpUpdate),
-  ippools: ofKind(ipPoolKind, validateIpPoolCreate, validateIpPoolUpdate),
-  vips: ofKind(vipKind, validateVipCreate, validateVipUpdate),
-  'ovn-eips': ofKind(ovnEipKind, validateOvnEipCreate, validateOvnEipUpdate),
-  'iptables-eips': ofKind(iptablesEipKind, validateIptablesEipCreate, validateIptablesEipUpdate),
-  pods: {
-    types: POD_TYPES,
-    validateCreate: (pod, observed) => validatePodCreate(pod as unknown as Pod, observed),
-    validateUpdate: (before, after, observed) => validatePodUpdate(before as unknown as Pod, after as unknown as Pod, observed),
-  },
-};
-
-/** Kinds whose CRDs have CEL rules: API servers before 1.25 ignore those. */
-const CEL_VALIDATED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
-  'vpc-egress-gateways': vpcEgressGatewayKind,
-  dnsnameresolvers: dnsNameResolverKind,
-};
+const isImplemented = (resource: ResourceName): boolean => traitsOf(resource).unimplemented === undefined;
 
 /** Resources for which the API server calls the webhook; `webhook-configuration.ts` follows this list. */
-export const VALIDATED_RESOURCES = [...Object.keys(VALIDATORS), ...Object.keys(CEL_VALIDATED), ...NAT_RULES] as readonly ResourceName[];
+export const VALIDATED_RESOURCES: readonly ResourceName[] = [
+  ...RESOURCE_NAMES.filter((resource) => ADMISSION[resource] !== undefined && isImplemented(resource)),
+  ...RESOURCE_NAMES.filter((resource) => ADMISSION[resource] === undefined && celValidated(resource) !== undefined),
+  ...RESOURCE_NAMES.filter((resource) => ADMISSION[resource] !== undefined && !isImplemented(resource)),
+];
+
+/** The name of the webhook that a resource has to itself. */
+export function ownWebhookOf(resource: ResourceName): string | undefined {
+  return ADMISSION[resource]?.webhook;
+}
 
 /**
  * Validates a request. Queries that only this request needs are dropped from the cache afterwards.
@@ -124,31 +76,28 @@ function validate(
   unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
   deletions: DeletionRules,
 ): AdmissionResult {
-  const kind = VALIDATORS[resource];
-  const types = kind?.types ?? CEL_VALIDATED[resource] ?? (isNatRule(resource) ? NAT_RULE_TYPES : undefined);
+  const kind = ADMISSION[resource];
+  const types = kind?.types ?? celValidated(resource);
   // The API server itself rejects an object with fields of wrong types.
   for (const one of [object, oldObject]) if (one !== undefined && !wellTyped(one, types)) return ALLOWED;
   switch (operation) {
     case 'CREATE': {
       if (object === undefined) return ALLOWED;
-      if (kind !== undefined) return kind.validateCreate(named(object, namespace), observed);
-      const feature = unimplemented(resource, object);
+      const created = named(object, namespace);
+      const { denials, warnings } = kind?.validateCreate(created, observed) ?? ALLOWED;
+      const feature = isImplemented(resource) ? undefined : unimplemented(resource, object);
       const what = `${traitsOf(resource).kind} ${object.metadata.name ?? ''}`;
-      const rule = isNatRule(resource) ? validateNatRuleCreate(resource, named(object, namespace) as unknown as NatRule, observed) : [];
       return {
-        denials: [...rulesBroken(resource, named(object, namespace)), ...rule],
-        warnings: feature === undefined ? [] : [`${what}: Kiln does not implement ${feature}`],
+        denials: [...rulesBroken(resource, created), ...denials],
+        warnings: [...warnings, ...(feature === undefined ? [] : [`${what}: Kiln does not implement ${feature}`])],
       };
     }
     case 'UPDATE': {
       if (object === undefined || oldObject === undefined) return ALLOWED;
       if (isBeingDeleted(oldObject) || isBeingDeleted(object) || sameSpecAndAnnotations(oldObject, object)) return ALLOWED;
-      if (isNatRule(resource)) {
-        const [before, after] = [oldObject, object].map((one) => named(one, namespace) as unknown as NatRule) as [NatRule, NatRule];
-        return { denials: validateNatRuleUpdate(resource, before, after, observed), warnings: [] };
-      }
-      if (kind === undefined) return { denials: rulesBroken(resource, named(object, namespace), oldObject), warnings: [] };
-      return kind.validateUpdate(named(oldObject, namespace), named(object, namespace), observed);
+      const [before, after] = [named(oldObject, namespace), named(object, namespace)];
+      const { denials, warnings } = kind?.validateUpdate(before, after, observed) ?? ALLOWED;
+      return { denials: [...rulesBroken(resource, after, oldObject), ...denials], warnings };
     }
     case 'DELETE': {
       if (!BLOCKED_RESOURCES.includes(resource) || oldObject === undefined || isBeingDeleted(oldObject)) return ALLOWED;
@@ -160,7 +109,7 @@ function validate(
 }
 
 function rulesBroken(resource: ResourceName, object: ReviewedObject, before?: ReviewedObject): readonly Denial[] {
-  const kind = CEL_VALIDATED[resource];
+  const kind = celValidated(resource);
   if (kind === undefined) return [];
   const { name = '', namespace } = object.metadata;
   const subject = { kind: kind.kind, name, ...(namespace === undefined ? {} : { namespace }) };

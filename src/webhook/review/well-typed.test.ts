@@ -17,7 +17,7 @@ import { traitsOf } from '../../world/resources.ts';
 import { parseReview } from '../protocol/admission-review.ts';
 import { validateRequest } from './validate-request.ts';
 import type { AdmissionResult } from '../protocol/admission-result.ts';
-import { POD_TYPES } from './well-typed.ts';
+import { admission } from '../../kinds/pod/admission.ts';
 
 const scene = new PodScene();
 scene.bench.put('vpcs', { metadata: { name: 'blue' } });
@@ -65,7 +65,7 @@ const KINDS: Partial<Record<ResourceName, SchemaNode>> = {
   'iptables-eips': iptablesEipKind.spec.node,
   'vpc-egress-gateways': vpcEgressGatewayKind.spec.node,
   dnsnameresolvers: dnsNameResolverKind.spec.node,
-  pods: POD_TYPES.spec.node,
+  pods: admission.types.spec.node,
 };
 
 test('validation never throws, for any value of any field of a spec', () => {

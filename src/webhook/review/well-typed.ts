@@ -4,8 +4,9 @@
  */
 import type { Kind } from '../../api/schema/kind.ts';
 import type { SchemaNode } from '../../api/schema/schema.ts';
-import { boolean, integer, list, map, object, string } from '../../api/schema/schema.ts';
+import { boolean, list, map, object, string } from '../../api/schema/schema.ts';
 import type { ReviewedObject } from '../protocol/admission-review.ts';
+import type { TypesOf } from '../protocol/kind-admission.ts';
 
 const METADATA = object('', {
   name: string(),
@@ -20,46 +21,6 @@ const METADATA = object('', {
   finalizers: list('', string()),
   ownerReferences: list('', object('', { apiVersion: string(), kind: string(), name: string(), uid: string(), controller: boolean() })),
 }).node;
-
-const CONTAINERS = list(
-  '',
-  object('', {
-    name: string(),
-    restartPolicy: string(),
-    ports: list('', object('', { name: string(), containerPort: integer(), protocol: string() })),
-  }),
-);
-const CONDITIONS = list('', object('', { type: string(), status: string(), reason: string(), message: string() }));
-
-/** The fields of a pod that `api/kubernetes/core.ts` reads. */
-const POD = {
-  spec: object('', {
-    nodeName: string(),
-    hostNetwork: boolean(),
-    restartPolicy: string(),
-    terminationGracePeriodSeconds: integer(),
-    containers: CONTAINERS,
-    initContainers: CONTAINERS,
-  }),
-  status: object('', {
-    phase: string(),
-    reason: string(),
-    podIP: string(),
-    podIPs: list('', object('', { ip: string() })),
-    conditions: CONDITIONS,
-  }),
-};
-
-/** The fields of a NAT rule that `world/nat-rules.ts` reads. */
-const NAT_RULE = {
-  spec: object('', { ovnEip: string(), eip: string(), ipName: string(), ipType: string() }),
-  status: object('', { v4Eip: string(), v6Eip: string(), conditions: CONDITIONS }),
-};
-
-/** The parts of a kind that are checked; without a status schema, no rule reads the status. */
-export type TypesOf = { readonly spec: { readonly node: SchemaNode }; readonly status?: { readonly node: SchemaNode } | undefined };
-export const POD_TYPES: TypesOf = POD;
-export const NAT_RULE_TYPES: TypesOf = NAT_RULE;
 
 export function wellTyped({ metadata, spec, status }: ReviewedObject, kind: TypesOf | Kind<unknown, unknown> | undefined): boolean {
   if (!fits(metadata, METADATA)) return false;

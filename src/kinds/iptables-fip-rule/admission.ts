@@ -1,0 +1,3 @@
+import { natRuleAdmission } from '../../webhook/kinds/nat-rule.ts';
+
+export const admission = natRuleAdmission('iptables-fip-rules');

@@ -1,0 +1,3 @@
+import { natRuleRights } from '../ovn-fip/rights/nat-rule-rights.ts';
+
+export const rights = natRuleRights;

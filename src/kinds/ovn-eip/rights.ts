@@ -1,0 +1,3 @@
+import { addressRights } from '../vip/rights/address-rights.ts';
+
+export const rights = addressRights('ovn-eips', ['externalSubnet', 'v4Ip', 'v6Ip', 'macAddress', 'type']);

@@ -1,0 +1,59 @@
+import { DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET, kilnAnnotation } from '../../api/well-known.ts';
+import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
+import { annotationsOn, FINALIZERS, onlyAnnotations } from '../../webhook/manifests/kind-rights.ts';
+import { all, byOperation, sameFields, sameMetadata, sameObject, text, texts } from '../../webhook/manifests/policy-expressions.ts';
+
+/** A field that Kiln fills in if it is empty, and never changes otherwise. */
+function filledIn(field: string): string {
+  const [now, before] = [text('object', `spec.${field}`), text('oldObject', `spec.${field}`)];
+  return `${before} == '' || ${now} == ${before}`;
+}
+
+const CIDR = [text('object', 'spec.cidrBlock'), text('oldObject', 'spec.cidrBlock')] as const;
+const GATEWAY = [text('object', 'spec.gateway'), text('oldObject', 'spec.gateway')] as const;
+
+/** The networks are the same: only host bits are removed, or IPv4 and IPv6 change their order. */
+const SAME_NETWORKS = `${CIDR[0]} == ${CIDR[1]} || ${CIDR[0]}.split(',').all(n, ${CIDR[1]}.split(',').exists(o, cidr(o.trim()).masked() == cidr(n)))`;
+/** The gateways are the same: only one for a family without a gateway is added. */
+const SAME_GATEWAYS =
+  `${GATEWAY[0]} == ${GATEWAY[1]} || ${GATEWAY[1]}.trim() == '' || ` +
+  `${GATEWAY[0]}.split(',').all(n, ${GATEWAY[1]}.split(',').exists(o, ip(o.trim()) == ip(n)) || ${GATEWAY[1]}.split(',').all(o, ip(o.trim()).family() != ip(n).family()))`;
+
+export const rights: KindRights = {
+  verbs: ['create'],
+  limits: [
+    {
+      name: 'subnets',
+      resources: { 'kubeovn.io': ['subnets'] },
+      expression: byOperation({
+        CREATE: all(`object.metadata.name in ${texts([DEFAULT_SUBNET, JOIN_SUBNET])}`, `object.spec.vpc == '${DEFAULT_VPC}'`),
+        UPDATE: all(
+          sameObject('metadata', 'spec'),
+          sameMetadata('annotations', 'finalizers'),
+          FINALIZERS,
+          onlyAnnotations(...annotationsOn('Subnet')),
+          sameFields(
+            'object.spec',
+            'protocol',
+            'cidrBlock',
+            'gateway',
+            'excludeIps',
+            'provider',
+            'vpc',
+            'gatewayType',
+            'default',
+            'private',
+            'natOutgoing',
+            'enableLb',
+          ),
+          ...(['provider', 'vpc', 'gatewayType'] as const).map(filledIn),
+          'object.spec.?default.orValue(false) == false || oldObject.spec.?default.orValue(false) == true',
+          ...['private', 'natOutgoing'].map((field) => `object.spec.?${field}.orValue(false) == oldObject.spec.?${field}.orValue(false)`),
+          SAME_NETWORKS,
+          SAME_GATEWAYS,
+        ),
+      }),
+      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, fill in defaults of a Subnet's spec, and record its MTU in annotation ${kilnAnnotation.mtu}`,
+    },
+  ],
+};

@@ -1,0 +1,85 @@
+/** The agent of one node. */
+import { Compiler } from '../compile/compiler.ts';
+import { Outputs } from '../compile/outputs.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { OvsdbSession } from '../ovsdb/session.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Target } from '../target/target.ts';
+import { Turns } from '../target/turns.ts';
+import type { Clock, Scheduler } from '../timing/clock.ts';
+import { KernelTarget } from './kernel/kernel-target.ts';
+import type { Programs } from './kernel/programs.ts';
+import { KubernetesTarget } from './kubernetes-target.ts';
+import { CniServer } from './requests/cni-server.ts';
+import { RequestsTarget } from './requests/requests-target.ts';
+import { Retries } from './retries.ts';
+import type { NodeSettings } from './rules/node-settings.ts';
+import { nodeRules } from './rules/rules.ts';
+import { VSWITCH_TABLES, VswitchTarget } from './vswitch/vswitch-target.ts';
+import { NodeWorld } from './world/node-world.ts';
+import type { NodeOutput } from './world/outputs.ts';
+
+export interface NodeAgentOptions {
+  readonly settings: NodeSettings;
+  readonly client: KubeClient;
+  /** Endpoint of the Open_vSwitch database: `unix:/run/openvswitch/db.sock`. */
+  readonly vswitch: string;
+  /** The socket for the CNI plugin. */
+  readonly socket: string;
+  readonly programs: Programs;
+  readonly clock: Clock & Scheduler;
+  readonly log: Log;
+}
+
+export class NodeAgent implements AsyncDisposable {
+  readonly world = new NodeWorld();
+  readonly compiler: Compiler<NodeWorld, NodeOutput>;
+  readonly #targets: readonly Target[];
+  readonly #turns: Turns;
+  readonly #server: CniServer;
+
+  constructor({ settings, client, vswitch, socket, programs, clock, log }: NodeAgentOptions) {
+    const { world } = this;
+    const wake = (): void => this.#turns.wake();
+    const retries = new Retries(clock, world, wake);
+    const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock });
+    const switches = new VswitchTarget({ session, world, retries, log, wake });
+    const kernel = new KernelTarget({ world, programs, retries, clock, log, wake });
+    const requests = new RequestsTarget(world, clock, wake);
+    this.#targets = [new KubernetesTarget(client, settings.node, world, wake), switches, kernel, requests];
+    const outputs = new Outputs<NodeOutput>([switches.desired, kernel.desired, requests.desired]);
+    this.#turns = new Turns({
+      reactor: world.reactor,
+      targets: this.#targets,
+      clock,
+      defer: (turn) => setImmediate(turn),
+    });
+    this.#server = new CniServer({
+      socket,
+      requests,
+      log,
+      notReady: () => this.#targets.flatMap(({ waitingFor }) => waitingFor),
+    });
+    this.compiler = new Compiler<NodeWorld, NodeOutput>(world, outputs, nodeRules(settings), ({ rule, key, error }) =>
+      log.error('a rule failed (a bug); what it said before stays in effect', { rule, key, error }),
+    );
+  }
+
+  /** Begins to observe, and serves the plugin. What it has to do follows from what it sees. */
+  async start(): Promise<void> {
+    for (const target of this.#targets) target.start();
+    this.#turns.wake();
+    await this.#server.listen();
+  }
+
+  /** Interfaces stay as they are. */
+  async stop(): Promise<void> {
+    this.#turns.stop();
+    await this.#server.close();
+    for (const target of this.#targets.toReversed()) await target.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -1,0 +1,87 @@
+/** Devices as the kernel shows them, by `ip -json`. */
+import { canonicalAddress } from '../../net/address.ts';
+import { canonicalCidr } from '../../net/cidr.ts';
+import type { ObservedDevice } from '../world/node-world.ts';
+import { isOurAlias } from './link-alias.ts';
+import { inNamespace, type Programs } from './programs.ts';
+
+interface LinkJson {
+  readonly ifname?: string;
+  readonly address?: string;
+  readonly mtu?: number;
+  readonly flags?: readonly string[];
+  readonly ifalias?: string;
+  readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number; readonly scope?: string }[];
+}
+
+interface RouteJson {
+  readonly dst?: string;
+  readonly gateway?: string;
+  readonly protocol?: string;
+}
+
+/** Reads one device from both of its ends. @throws Error with the reason if the kernel cannot be asked */
+export async function observeDevice(programs: Programs, name: string, namespacePath: string, innerName: string): Promise<ObservedDevice> {
+  const inner = await programs.run(inNamespace(namespacePath, 'ip', '-json', 'address', 'show', 'dev', innerName));
+  if (!inner.ok) {
+    if (/^nsenter: .*No such file|^nsenter: reassociate/m.test(inner.message)) return { kind: 'no-namespace' };
+    if (/does not exist/.test(inner.message)) return { kind: 'absent' };
+    throw new Error(inner.message);
+  }
+  const outer = await programs.run(['ip', '-json', 'link', 'show', 'dev', name]);
+  if (!outer.ok) {
+    if (/does not exist/.test(outer.message)) return { kind: 'absent' };
+    throw new Error(outer.message);
+  }
+  const [link] = parse(inner.output) as readonly LinkJson[];
+  const [host] = parse(outer.output) as readonly LinkJson[];
+  if (link === undefined || host === undefined) return { kind: 'absent' };
+  const addresses = (link.addr_info ?? [])
+    .filter(({ scope }) => scope !== 'link')
+    .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`)
+    .toSorted();
+  return {
+    kind: 'present',
+    mac: link.address ?? '',
+    mtu: link.mtu ?? 0,
+    up: isUp(link) && isUp(host),
+    addresses,
+    routes: await routesOf(
+      programs,
+      namespacePath,
+      innerName,
+      addresses.some((address) => address.includes(':')),
+    ),
+  };
+}
+
+/** Names of the links of this node that the agent made. */
+export async function ourLinks(programs: Programs): Promise<ReadonlySet<string>> {
+  const listed = await programs.run(['ip', '-json', '-details', 'link', 'show']);
+  if (!listed.ok) throw new Error(listed.message);
+  return new Set(
+    (parse(listed.output) as readonly LinkJson[]).filter(({ ifalias = '' }) => isOurAlias(ifalias)).map(({ ifname = '' }) => ifname),
+  );
+}
+
+async function routesOf(programs: Programs, path: string, device: string, withV6: boolean): Promise<readonly string[]> {
+  const families = [['-4', '0.0.0.0/0'] as const, ...(withV6 ? [['-6', '::/0'] as const] : [])];
+  const routes: string[] = [];
+  for (const [family, anywhere] of families) {
+    const listed = await programs.run(inNamespace(path, 'ip', '-json', family, 'route', 'show', 'dev', device));
+    if (!listed.ok) throw new Error(listed.message);
+    for (const { dst = '', gateway, protocol } of parse(listed.output) as readonly RouteJson[])
+      if (protocol !== 'kernel' && gateway !== undefined)
+        routes.push(`${dst === 'default' ? anywhere : (canonicalCidr(dst) ?? dst)} ${gateway}`);
+  }
+  return routes.toSorted();
+}
+
+/** `ip -json` prints nothing where a list is empty. */
+function parse(output: string): unknown {
+  return output.trim() === '' ? [] : JSON.parse(output);
+}
+
+function isUp({ flags = [] }: LinkJson): boolean {
+  return flags.includes('UP');
+}

@@ -1,0 +1,167 @@
+/**
+ * The kernel of the node as a target: devices of pods. The kernel tells nothing by itself here, so a device is read before the first write
+ * and again after each, and all links are listed from time to time.
+ */
+import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Target } from '../../target/target.ts';
+import type { Clock, TimerHandle } from '../../timing/clock.ts';
+import type { DeviceName } from '../world/attachment.ts';
+import { equal } from '../../world/equal.ts';
+import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
+import type { DeviceOutput, DevicePartOutput } from '../world/outputs.ts';
+import type { Retries } from '../retries.ts';
+import { deviceCommands, removalCommand } from './ip-commands.ts';
+import { observeDevice, ourLinks } from './ip-observation.ts';
+import type { Programs } from './programs.ts';
+
+/** Another program removed a link: it is noticed after this time. */
+const LIST_MS = 5_000;
+/** Programs that run at once: each costs a process. */
+const MOST_AT_ONCE = 8;
+
+export interface KernelTargetOptions {
+  readonly world: NodeWorld;
+  readonly programs: Programs;
+  readonly retries: Retries;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly wake: () => void;
+}
+
+export class KernelTarget implements Target {
+  readonly name = 'the kernel';
+  readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'retained-device'], ({ name }) => name);
+  readonly #options: KernelTargetOptions;
+  /** Devices with a program under way. */
+  readonly #working = new Set<DeviceName>();
+  #links: ReadonlySet<string> | undefined;
+  #timer: TimerHandle;
+  #stopped = false;
+
+  constructor(options: KernelTargetOptions) {
+    this.#options = options;
+  }
+
+  get observed(): boolean {
+    return this.#links !== undefined;
+  }
+
+  get busy(): boolean {
+    return false;
+  }
+
+  get quiet(): boolean {
+    return this.desired.due.size === 0 && this.#working.size === 0;
+  }
+
+  get waitingFor(): readonly string[] {
+    return this.observed ? [] : [this.name];
+  }
+
+  start(): void {
+    void this.#list();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#options.clock.clearTimeout(this.#timer);
+    while (this.#working.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  examineAll(): void {
+    for (const name of this.desired.ids) this.desired.due.add(name);
+  }
+
+  plan(): readonly unknown[] {
+    return Array.from(this.desired.due, (name) => ({ name, desired: this.desired.of(name) }));
+  }
+
+  flush(): boolean {
+    for (const name of this.desired.due) {
+      if (this.#working.size >= MOST_AT_ONCE || this.#stopped) break;
+      if (this.#working.has(name) || this.#options.retries.mustWait(`device ${name}`)) continue;
+      this.desired.due.delete(name);
+      void this.#work(name);
+    }
+    return true;
+  }
+
+  async #work(name: DeviceName): Promise<void> {
+    const { retries, log, wake } = this.#options;
+    this.#working.add(name);
+    const id = `device ${name}`;
+    try {
+      const [output] = this.desired.of(name);
+      if (output === undefined) await this.#remove(name);
+      else if (output.kind === 'device') await this.#make(output);
+      else await this.#read(output);
+      retries.succeeded(id);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn('a device could not be changed; it will be tried again', { device: name, reason });
+      this.desired.due.add(name);
+      retries.failed(id, `device ${name}: ${reason}`);
+    }
+    this.#working.delete(name);
+    wake();
+  }
+
+  /** Reads, writes what differs, and reads again. @throws Error with the reason of the program that failed */
+  async #make(output: DeviceOutput): Promise<void> {
+    const { programs } = this.#options;
+    const observed = await this.#read(output);
+    // Without its namespace it waits for the runtime.
+    const commands = observed.kind === 'no-namespace' ? [] : deviceCommands(output, observed);
+    if (commands.length === 0) return;
+    // One end may be left of an earlier attempt.
+    if (observed.kind === 'absent') await this.#delete(output.name);
+    for (const { command, input } of commands) {
+      const ran = await programs.run(command, input);
+      if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
+    }
+    await this.#read(output);
+  }
+
+  async #read({ name, namespacePath, innerName }: DevicePartOutput): Promise<ObservedDevice> {
+    const { world, programs } = this.#options;
+    const observed = await observeDevice(programs, name, namespacePath, innerName);
+    const before = world.devices.peek(name);
+    if (before === undefined || !equal(before, observed)) world.devices.set(name, observed);
+    return observed;
+  }
+
+  async #remove(name: DeviceName): Promise<void> {
+    await this.#delete(name);
+    this.#options.world.devices.delete(name);
+  }
+
+  /** Only a link with our alias, or none. */
+  async #delete(name: DeviceName): Promise<void> {
+    const { programs } = this.#options;
+    if (!(await ourLinks(programs)).has(name)) return;
+    const { command } = removalCommand(name);
+    const ran = await programs.run(command);
+    if (!ran.ok && !/Cannot find device|does not exist/.test(ran.message)) throw new Error(`${command.join(' ')}: ${ran.message}`);
+  }
+
+  /** Lists our links: those that nothing wants any longer, and those that vanished, are due. */
+  async #list(): Promise<void> {
+    const { programs, clock, log, wake, world } = this.#options;
+    try {
+      const links = await ourLinks(programs);
+      for (const name of links as ReadonlySet<DeviceName>) if (this.desired.of(name).length === 0) this.desired.due.add(name);
+      for (const [name, device] of [...world.devices.entries()]) {
+        if (device.kind === 'present' ? links.has(name) : device.kind === 'absent') continue;
+        if (device.kind === 'present') world.devices.set(name, { kind: 'absent' });
+        if (this.desired.of(name as DeviceName).length > 0) this.desired.due.add(name as DeviceName);
+      }
+      this.#links = links;
+    } catch (error) {
+      log.warn('the links of this node could not be listed', { reason: String(error) });
+    }
+    if (this.#stopped) return;
+    this.#timer = clock.setTimeout(() => void this.#list(), LIST_MS);
+    wake();
+  }
+}

@@ -1,0 +1,118 @@
+/** The socket of the CNI plugin: HTTP with JSON, as Kube-OVN's daemon has it. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { CollectRequest, InterfaceRequest } from '../../cni/agent-protocol.ts';
+import type { Log } from '../../runtime/log.ts';
+import { attachmentKey } from '../world/attachment.ts';
+import type { Reply, RequestsTarget } from './requests-target.ts';
+
+const MOST_BYTES = 1024 * 1024;
+/** Only root asks: the container runtime. */
+const MODE = 0o600;
+
+export interface CniServerOptions {
+  readonly socket: string;
+  readonly requests: RequestsTarget;
+  /** Why no ADD would succeed now; empty if it would. */
+  readonly notReady: () => readonly string[];
+  readonly log: Log;
+}
+
+export class CniServer {
+  readonly #options: CniServerOptions;
+  readonly #server: Server;
+
+  constructor(options: CniServerOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  /** @throws Error if the socket cannot be made */
+  async listen(): Promise<void> {
+    const { socket } = this.#options;
+    await mkdir(dirname(socket), { recursive: true });
+    // The socket of an agent that was killed.
+    await rm(socket, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(socket, resolve);
+    });
+    await chmod(socket, MODE);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((closed) => this.#server.close(closed));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const send = (status: number, body?: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body === undefined ? undefined : JSON.stringify(body));
+    };
+    try {
+      const path = request.url ?? '';
+      if (path === '/api/v1/status' || path === '/livez') {
+        const missing = this.#options.notReady();
+        return missing.length === 0 ? send(200, {}) : send(503, { error: `the node agent waits for ${missing.join(', ')}` });
+      }
+      const body = await bodyOf(request);
+      if (typeof body !== 'object' || body === null) return send(400, { error: 'the request is no JSON object' });
+      const reply = await this.#answer(path, body, gone.signal);
+      if (reply === undefined) return send(404, { error: `there is no ${path}` });
+      if (!reply.ok) {
+        this.#options.log.warn('a request of the container runtime failed', { path, reason: reply.reason });
+        return send(500, { error: reply.reason });
+      }
+      return reply.reply === undefined ? send(204) : send(200, reply.reply);
+    } catch (error) {
+      send(400, { error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  async #answer(path: string, body: object, signal: AbortSignal): Promise<Reply | undefined> {
+    const { requests } = this.#options;
+    if (path === '/api/v1/gc') {
+      const { attachments } = body as CollectRequest;
+      requests.collect(new Set(attachments.map(({ container_id, if_name }) => attachmentKey(container_id, if_name))));
+      return { ok: true, reply: undefined };
+    }
+    const request = body as InterfaceRequest;
+    const interfaceName = request.if_name || 'eth0';
+    const key = attachmentKey(request.container_id, interfaceName);
+    switch (path) {
+      case '/api/v1/add':
+        return await requests.add(
+          {
+            key,
+            containerId: request.container_id,
+            interfaceName,
+            namespacePath: request.net_ns,
+            pod: { namespace: request.pod_namespace, name: request.pod_name },
+            provider: request.provider || 'ovn',
+            routes: request.routes ?? [],
+          },
+          signal,
+        );
+      case '/api/v1/del':
+        return await requests.remove(key);
+      case '/api/v1/check':
+        return requests.check(key);
+      default:
+        return undefined;
+    }
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MOST_BYTES) throw new Error('the request is too long');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+}

@@ -1,0 +1,155 @@
+/**
+ * The requests of container runtimes, as a target: a request becomes an attachment of the World, and is answered when the rules say what
+ * became of it.
+ */
+import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import type { InterfaceReply } from '../../cni/agent-protocol.ts';
+import type { Target } from '../../target/target.ts';
+import type { Clock } from '../../timing/clock.ts';
+import type { Attachment, AttachmentKey } from '../world/attachment.ts';
+import type { NodeWorld } from '../world/node-world.ts';
+import type { AnswerOutput } from '../world/outputs.ts';
+
+export type Reply =
+  | { readonly ok: true; readonly reply: InterfaceReply | undefined }
+  /** Why not, as a sentence for the pod's Event. */
+  | { readonly ok: false; readonly reason: string };
+
+interface Waiting {
+  readonly verb: 'add' | 'remove';
+  readonly resolve: (reply: Reply) => void;
+}
+
+/** What kubelet waits for, and tries again after. */
+const ADD_MS = 60_000;
+const REMOVE_MS = 15_000;
+
+export class RequestsTarget implements Target {
+  readonly name = 'the requests of container runtimes';
+  readonly desired = new KeyedOutputs<AnswerOutput, AttachmentKey>(['answer'], ({ attachment }) => attachment);
+  readonly observed = true;
+  readonly busy = false;
+  readonly waitingFor: readonly string[] = [];
+  readonly #world: NodeWorld;
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  readonly #waiting = new Map<AttachmentKey, Set<Waiting>>();
+  #orders = 0;
+
+  constructor(world: NodeWorld, clock: Clock, wake: () => void) {
+    this.#world = world;
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  get quiet(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  start(): void {}
+
+  stop(): Promise<void> {
+    for (const waiting of this.#waiting.values())
+      for (const { resolve } of waiting) resolve({ ok: false, reason: 'the node agent stops; the runtime has to try again' });
+    this.#waiting.clear();
+    return Promise.resolve();
+  }
+
+  examineAll(): void {
+    for (const key of this.desired.ids) this.desired.due.add(key);
+  }
+
+  plan(): readonly unknown[] {
+    return [];
+  }
+
+  /**
+   * Resolves when the interface can be used, and with a reason when it cannot in time, or when `signal` is aborted: then it is removed
+   * again. An interface that is there already is answered at once.
+   */
+  async add(attachment: Omit<Attachment, 'order'>, signal: AbortSignal): Promise<Reply> {
+    const { key } = attachment;
+    const present = this.#world.attachments.peek(key);
+    const isSame = present !== undefined && present.removing === undefined && present.namespacePath === attachment.namespacePath;
+    if (!isSame) this.#world.attachments.set(key, { ...attachment, order: ++this.#orders });
+    const reply = await this.#wait(key, 'add', ADD_MS, signal);
+    // What was answered before stays: this request did not make it.
+    if (!reply.ok && !isSame) this.#forget(key);
+    return reply;
+  }
+
+  /** Resolves when nothing of the interface is left; at once for one that is not known. */
+  async remove(key: AttachmentKey): Promise<Reply> {
+    if (this.#world.attachments.peek(key) === undefined) return { ok: true, reply: undefined };
+    this.#settle(key, 'add', { ok: false, reason: 'the runtime removed the interface meanwhile' });
+    this.#forget(key);
+    return await this.#wait(key, 'remove', REMOVE_MS);
+  }
+
+  /** Whether the interface can be used now. */
+  check(key: AttachmentKey): Reply {
+    if (this.#world.attachments.peek(key) === undefined) return { ok: false, reason: `interface ${key} is not known` };
+    const [output] = this.desired.of(key);
+    if (output?.answer.kind === 'ready') return { ok: true, reply: undefined };
+    return { ok: false, reason: output?.answer.kind === 'waiting' ? output.answer.reason : `interface ${key} is being changed` };
+  }
+
+  /** The runtime knows only these: all others are removed, but for those that it asks for now. */
+  collect(known: ReadonlySet<AttachmentKey>): void {
+    for (const [key] of [...this.#world.attachments.entries()]) {
+      if (!known.has(key as AttachmentKey) && !this.#waiting.has(key as AttachmentKey)) this.#forget(key as AttachmentKey);
+    }
+  }
+
+  flush(): boolean {
+    for (const key of this.desired.due) {
+      this.desired.due.delete(key);
+      const [output] = this.desired.of(key);
+      if (output?.answer.kind === 'ready') this.#settle(key, 'add', { ok: true, reply: output.answer.reply });
+      if (output?.answer.kind === 'abandoned') this.#forget(key);
+      if (output?.answer.kind !== 'removed') continue;
+      this.#world.attachments.delete(key);
+      this.#settle(key, 'remove', { ok: true, reply: undefined });
+    }
+    return true;
+  }
+
+  #forget(key: AttachmentKey): void {
+    const attachment = this.#world.attachments.peek(key);
+    if (attachment !== undefined && attachment.removing === undefined) this.#world.attachments.set(key, { ...attachment, removing: true });
+    this.#wake();
+  }
+
+  async #wait(key: AttachmentKey, verb: Waiting['verb'], ms: number, signal?: AbortSignal): Promise<Reply> {
+    return await new Promise((resolve) => {
+      const waiting: Waiting = {
+        verb,
+        resolve: (reply) => {
+          this.#clock.clearTimeout(timer);
+          signal?.removeEventListener('abort', aborted);
+          const others = this.#waiting.get(key);
+          others?.delete(waiting);
+          if (others?.size === 0) this.#waiting.delete(key);
+          resolve(reply);
+        },
+      };
+      const timer = this.#clock.setTimeout(() => {
+        const [output] = this.desired.of(key);
+        const reason = output?.answer.kind === 'waiting' ? output.answer.reason : 'the node agent has not done it in time';
+        waiting.resolve({ ok: false, reason: `${reason} (waited ${ms / 1000} s)` });
+      }, ms);
+      const aborted = (): void => waiting.resolve({ ok: false, reason: 'the runtime did not wait for the answer' });
+      signal?.addEventListener('abort', aborted, { once: true });
+      const present = this.#waiting.get(key);
+      if (present === undefined) this.#waiting.set(key, new Set([waiting]));
+      else present.add(waiting);
+      // The answer may be there already.
+      this.desired.due.add(key);
+      this.#wake();
+    });
+  }
+
+  #settle(key: AttachmentKey, verb: Waiting['verb'], reply: Reply): void {
+    for (const waiting of [...(this.#waiting.get(key) ?? [])]) if (waiting.verb === verb) waiting.resolve(reply);
+  }
+}

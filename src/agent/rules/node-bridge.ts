@@ -1,0 +1,29 @@
+/** The bridge of OVN, and what ovn-controller has to know of this node. */
+import type { Rule } from '../../compile/compiler.ts';
+import { ONCE } from '../../world/domain.ts';
+import type { NodeWorld } from '../world/node-world.ts';
+import type { NodeOutput } from '../world/outputs.ts';
+import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
+
+export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
+  return {
+    name: 'node-bridge',
+    over: () => ONCE,
+    run(world) {
+      const node = world.nodes.get(settings.node);
+      const [address] = node?.addresses ?? [];
+      const bridge: NodeOutput = { kind: 'bridge', name: INTEGRATION_BRIDGE, datapathType: settings.datapath };
+      // Without an address there is no tunnel, and ovn-controller must not register with another one.
+      if (node === undefined || address === undefined) return [bridge];
+      const externalIds = {
+        // The chassis keeps its name: another one would leave the first behind in the Southbound database.
+        'system-id': world.settings.get('system-id') ?? node.uid,
+        'ovn-remote': settings.southbound,
+        'ovn-encap-type': settings.tunnel,
+        'ovn-encap-ip': address,
+        'ovn-bridge-datapath-type': settings.datapath,
+      };
+      return [bridge, { kind: 'settings', externalIds }];
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** The interface of a pod: the pair of devices, the port, and the answer to the runtime. */
+import type { Rule } from '../../compile/compiler.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { InterfaceReply } from '../../cni/agent-protocol.ts';
+import { type Attachment, type DeviceName, hostDevice, interfaceOf } from '../world/attachment.ts';
+import type { NodeWorld } from '../world/node-world.ts';
+import type { AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../world/outputs.ts';
+import { INSTALLED, portKey, VENDOR } from '../world/port-keys.ts';
+import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
+import { podNetwork, type PodNetwork } from './pod-network.ts';
+
+const ANYWHERE = { IPv4: '0.0.0.0/0', IPv6: '::/0' } as const;
+
+export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
+  return {
+    name: 'pod-interface',
+    over: (world) => keysOf(world.attachments),
+    run(world, key) {
+      const attachment = world.attachments.get(key);
+      if (attachment === undefined) return [];
+      const name = hostDevice(attachment.containerId, attachment.interfaceName);
+      if (attachment.removing === true) return removal(world, attachment, name);
+      const newer = world.attachments
+        .select('interface', interfaceOf(attachment))
+        .find((other) => other.order > attachment.order && other.removing !== true);
+      if (newer !== undefined)
+        return [
+          ...retained(attachment, name),
+          answer(attachment, { kind: 'waiting', reason: `sandbox ${newer.containerId} of the pod came later and has the interface` }),
+        ];
+      const pod = world.pods.get(`${attachment.pod.namespace}/${attachment.pod.name}`);
+      const network = pod && podNetwork(pod, attachment);
+      if (pod === undefined && world.devices.get(name)?.kind === 'no-namespace') return [answer(attachment, { kind: 'abandoned' })];
+      if (network === undefined || network.kind === 'waiting') {
+        const reason = network?.reason ?? `pod ${attachment.pod.namespace}/${attachment.pod.name} is not observed on node ${settings.node}`;
+        // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
+        return [...retained(attachment, name), answer(attachment, { kind: 'waiting', reason })];
+      }
+      const mtu = world.subnets.get(network.subnet)?.mtu || settings.mtu;
+      const device = deviceOf(attachment, name, network, mtu, settings);
+      const port = portOf(attachment, name, network);
+      const missing = missingOf(world, device, port);
+      const state =
+        missing === undefined
+          ? ({ kind: 'ready', reply: replyOf(device, network) } as const)
+          : ({ kind: 'waiting', reason: missing } as const);
+      return [device, port, answer(attachment, state)];
+    },
+  };
+}
+
+/** Port and device stay as they are, where they exist. */
+function retained({ namespacePath, interfaceName }: Attachment, name: DeviceName): readonly NodeOutput[] {
+  return [
+    { kind: 'retained-port', name },
+    { kind: 'retained-device', name, namespacePath, innerName: interfaceName },
+  ];
+}
+
+/** Nothing is emitted, so both are collected; the runtime hears of it when they are gone. */
+function removal(world: NodeWorld, attachment: Attachment, name: DeviceName): readonly NodeOutput[] {
+  const device = world.devices.get(name);
+  const gone = !world.ports.has(name) && (device === undefined || device.kind !== 'present');
+  return gone ? [answer(attachment, { kind: 'removed' })] : [];
+}
+
+function deviceOf(attachment: Attachment, name: DeviceName, network: PodNetwork, mtu: number, settings: NodeSettings): DeviceOutput {
+  const defaults: DeviceRoute[] = network.addresses.flatMap(({ protocol, gateway }) =>
+    gateway === undefined ? [] : [{ destination: ANYWHERE[protocol], gateway }],
+  );
+  const requested = attachment.routes.map(({ dst, gw }) => ({ destination: dst, gateway: gw }));
+  return {
+    kind: 'device',
+    name,
+    attachment: attachment.key,
+    namespacePath: attachment.namespacePath,
+    innerName: attachment.interfaceName,
+    mac: network.mac,
+    mtu,
+    addresses: network.addresses.map(({ ip, cidr }) => `${ip}/${cidr.slice(cidr.indexOf('/') + 1)}`).toSorted(),
+    routes: [...defaults, ...requested],
+    checksumOffload: settings.datapath === 'system',
+  };
+}
+
+function portOf(
+  { containerId, interfaceName, namespacePath, pod, provider }: Attachment,
+  name: DeviceName,
+  network: PodNetwork,
+): PortOutput {
+  return {
+    kind: 'port',
+    name,
+    bridge: INTEGRATION_BRIDGE,
+    externalIds: {
+      [portKey.port]: network.port,
+      [portKey.vendor]: VENDOR,
+      [portKey.podName]: pod.name,
+      [portKey.podNamespace]: pod.namespace,
+      [portKey.namespacePath]: namespacePath,
+      [portKey.addresses]: network.addresses.map(({ ip }) => ip).join(','),
+      [portKey.container]: containerId,
+      [portKey.interface]: interfaceName,
+      [portKey.provider]: provider,
+    },
+  };
+}
+
+/** Why the interface cannot be used yet; undefined once it can. */
+function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): string | undefined {
+  const failure = world.failures.get(`device ${device.name}`) ?? world.failures.get(`port ${port.name}`);
+  if (failure !== undefined) return failure;
+  const observed = world.devices.get(device.name);
+  if (observed?.kind === 'no-namespace') return `network namespace ${device.namespacePath} does not exist`;
+  if (observed?.kind !== 'present' || !observed.up) return `device ${device.name} is not there yet`;
+  const row = world.ports.get(port.name);
+  if (row === undefined) return `port ${port.name} is not in bridge ${port.bridge} yet`;
+  if (row.error !== '') return `Open vSwitch cannot use port ${port.name}: ${row.error}`;
+  if (row.externalIds[INSTALLED] !== 'true')
+    return `ovn-controller has not installed the flows of logical switch port ${port.externalIds[portKey.port]} yet`;
+  return undefined;
+}
+
+function replyOf(device: DeviceOutput, network: PodNetwork): InterfaceReply {
+  return {
+    ips: network.addresses,
+    mac_address: device.mac,
+    routes: device.routes.map(({ destination, gateway }) => ({ dst: destination, gw: gateway })),
+    mtu: device.mtu,
+    nicname: device.innerName,
+  };
+}
+
+function answer({ key }: Attachment, state: AnswerOutput['answer']): AnswerOutput {
+  return { kind: 'answer', attachment: key, answer: state };
+}

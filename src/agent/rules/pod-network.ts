@@ -1,0 +1,65 @@
+/** What a pod's annotations say about one of its interfaces. */
+import { commandText } from '../../text/command-text.ts';
+import { podAnnotation, type PodAnnotationSuffix } from '../../api/well-known.ts';
+import { portName } from '../../api/names.ts';
+import { bitsOf, canonicalAddress, parseAddress } from '../../net/address.ts';
+import { parseCidr } from '../../net/cidr.ts';
+import { splitList } from '../../net/dual.ts';
+import { parseMac } from '../../net/mac.ts';
+import type { AddressReply } from '../../cni/agent-protocol.ts';
+import type { Attachment } from '../world/attachment.ts';
+import type { NodePod } from '../world/node-world.ts';
+
+/** An interface that the controller has bound. */
+export interface PodNetwork {
+  readonly kind: 'bound';
+  /** Name of the logical switch port. */
+  readonly port: string;
+  readonly subnet: string;
+  readonly mac: string;
+  /** In the order of the annotation. A gateway only where the interface has the default route. */
+  readonly addresses: readonly AddressReply[];
+}
+
+export type PodNetworkState = PodNetwork | { readonly kind: 'waiting'; readonly reason: string };
+
+const DEFAULT_INTERFACE = 'eth0';
+
+/** Pure; the annotations are the controller's, and a wrong one is a reason to wait for it to write them again. */
+export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkState {
+  const { interfaceName } = attachment;
+  const named = `${attachment.provider}.${interfaceName}`;
+  // Two attachments of one network have keys with the name of the interface.
+  const provider = pod.annotations[podAnnotation(named, 'ip_address')] === undefined ? attachment.provider : named;
+  const value = (suffix: PodAnnotationSuffix): string => pod.annotations[podAnnotation(provider, suffix)] ?? '';
+  const shared = (suffix: PodAnnotationSuffix): string => pod.annotations[podAnnotation(attachment.provider, suffix)] ?? '';
+  const waiting = (suffix: PodAnnotationSuffix, what: string): PodNetworkState => ({
+    kind: 'waiting',
+    reason: `annotation ${podAnnotation(provider, suffix)} of the pod ${what}; ${commandText`kiln explain pod ${attachment.pod.name} -n ${attachment.pod.namespace}`}`,
+  });
+  if (value('allocated') !== 'true') return waiting('allocated', 'is not "true": it has no address yet');
+  const hasDefaultRoute = shared('default_route') === '' ? interfaceName === DEFAULT_INTERFACE : shared('default_route') === 'true';
+  if (hasDefaultRoute && shared('routed') !== 'true') return waiting('routed', 'is not "true": its port is not ready yet');
+  const mac = parseMac(value('mac_address'));
+  if (mac === undefined) return waiting('mac_address', `is ${JSON.stringify(value('mac_address'))}, which is no MAC address`);
+  const [ips, cidrs, gateways] = [splitList(value('ip_address')), splitList(value('cidr')), splitList(value('gateway'))];
+  const addresses: AddressReply[] = [];
+  for (const ip of ips) {
+    const address = parseAddress(ip);
+    const text = canonicalAddress(ip);
+    if (address === undefined || text === undefined) return waiting('ip_address', `has ${JSON.stringify(ip)}, which is no address`);
+    // Each family for itself: lists of both are not always in the same order.
+    const cidr = cidrs.find((one) => parseCidr(one)?.family === address.family);
+    if (cidr === undefined) return waiting('cidr', `is ${JSON.stringify(value('cidr'))}, without the network of ${ip}`);
+    const gateway = gateways.find((one) => parseAddress(one)?.family === address.family);
+    addresses.push({
+      protocol: bitsOf(address.family) === 32 ? 'IPv4' : 'IPv6',
+      ip: text,
+      cidr,
+      ...(hasDefaultRoute && gateway !== undefined ? { gateway } : {}),
+    });
+  }
+  if (addresses.length === 0) return waiting('ip_address', 'is empty');
+  const owner = value('virtualmachine') === '' ? attachment.pod.name : value('virtualmachine');
+  return { kind: 'bound', port: portName(owner, attachment.pod.namespace, provider), subnet: value('logical_switch'), mac, addresses };
+}

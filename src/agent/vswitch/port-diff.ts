@@ -1,0 +1,102 @@
+/** The operations that make a bridge, a port or the settings of Open vSwitch as they should be. Pure. */
+import { insertNamed, mapSet, mutateDelete, mutateInsert, type Operation, update, waitForNone, waitForRow } from '../../ovsdb/operation.ts';
+import type { Replica } from '../../ovsdb/replica.ts';
+import type { Row } from '../../ovsdb/value.ts';
+import type { Uuid } from '../../ovsdb/uuid.ts';
+import type { BridgeOutput, PortOutput, SettingsOutput } from '../world/outputs.ts';
+import { portKey, VENDOR } from '../world/port-keys.ts';
+
+const NOTHING: readonly Operation[] = [];
+
+/** A bridge that is missing is inserted, with its own port; of one that exists the datapath alone is ours. */
+export function bridgeOperations(replica: Replica, { name, datapathType }: BridgeOutput): readonly Operation[] {
+  const present = rowNamed(replica, 'Bridge', name);
+  if (present !== undefined)
+    return present['datapath_type'] === datapathType
+      ? NOTHING
+      : [waitForRow('Bridge', present._uuid), update('Bridge', present._uuid, { datapath_type: datapathType })];
+  const [switchRow] = replica.table('Open_vSwitch').values();
+  if (switchRow === undefined) return NOTHING;
+  return [
+    waitForNone('Bridge', 'name', name),
+    insertNamed('Interface', { name, type: 'internal' }, 'interface'),
+    insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
+    insertNamed(
+      'Bridge',
+      {
+        name,
+        datapath_type: datapathType,
+        fail_mode: 'secure',
+        ports: ['port'],
+        external_ids: { [portKey.vendor]: VENDOR },
+      },
+      'bridge',
+    ),
+    mutateInsert('Open_vSwitch', switchRow._uuid, 'bridges', ['bridge']),
+  ];
+}
+
+/** Keys that differ are set. */
+export function settingsOperations(replica: Replica, { externalIds }: SettingsOutput): readonly Operation[] {
+  const [row] = replica.table('Open_vSwitch').values();
+  return row === undefined ? NOTHING : keysToSet('Open_vSwitch', row, externalIds);
+}
+
+/** @returns the operations; undefined: its bridge is missing */
+export function portOperations(replica: Replica, { name, bridge, externalIds }: PortOutput): readonly Operation[] | undefined {
+  const bridgeRow = rowNamed(replica, 'Bridge', bridge);
+  if (bridgeRow === undefined) return undefined;
+  const present = rowNamed(replica, 'Interface', name);
+  if (present !== undefined) return keysToSet('Interface', present, externalIds);
+  return [
+    waitForRow('Bridge', bridgeRow._uuid),
+    waitForNone('Interface', 'name', name),
+    ...claimed(replica, name, externalIds[portKey.port] ?? ''),
+    insertNamed('Interface', { name, external_ids: externalIds }, 'interface'),
+    insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
+    mutateInsert('Bridge', bridgeRow._uuid, 'ports', ['port']),
+  ];
+}
+
+/** Removes a port of ours from its bridge, with its Interface; nothing for one that is not there. */
+export function removalOperations(replica: Replica, name: string): readonly Operation[] {
+  const port = rowNamed(replica, 'Port', name);
+  const bridge = port && bridgeOf(replica, port._uuid);
+  if (port === undefined || bridge === undefined) return NOTHING;
+  return [mutateDelete('Bridge', bridge._uuid, 'ports', [port._uuid])];
+}
+
+/** Whether the agent made an Interface. */
+export function isOurs(row: Row): boolean {
+  const ids = row['external_ids'];
+  return ids instanceof Map && ids.get(portKey.vendor) === VENDOR && ids.has(portKey.container);
+}
+
+function bridgeOf(replica: Replica, port: Uuid): Row | undefined {
+  return Array.from(replica.table('Bridge').values()).find((row) => row['ports'] instanceof Set && row['ports'].has(port));
+}
+
+/** Indexes that the functions here use: to be declared once for each replica. */
+export function declareIndexes(replica: Replica): void {
+  for (const table of ['Bridge', 'Port', 'Interface']) replica.index(table, 'name', (row) => String(row['name']));
+}
+
+function rowNamed(replica: Replica, table: 'Bridge' | 'Port' | 'Interface', name: string): Row | undefined {
+  return replica.index(table, 'name').first(name);
+}
+
+/** The logical port is taken from the interface of an earlier sandbox of the pod: of two, ovn-controller binds one by chance. */
+function claimed(replica: Replica, name: string, port: string): readonly Operation[] {
+  return Array.from(replica.table('Interface').values())
+    .filter(
+      (row) => row['name'] !== name && isOurs(row) && row['external_ids'] instanceof Map && row['external_ids'].get(portKey.port) === port,
+    )
+    .map((row) => mutateDelete('Interface', row._uuid, 'external_ids', [portKey.port]));
+}
+
+function keysToSet(table: 'Open_vSwitch' | 'Interface', row: Row, wanted: Readonly<Record<string, string>>): readonly Operation[] {
+  const present = row['external_ids'];
+  const differing = Object.entries(wanted).filter(([key, value]) => !(present instanceof Map) || present.get(key) !== value);
+  if (differing.length === 0) return NOTHING;
+  return [waitForRow(table, row._uuid), mapSet(table, row._uuid, 'external_ids', Object.fromEntries(differing))];
+}

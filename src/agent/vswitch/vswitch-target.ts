@@ -1,0 +1,202 @@
+/** The Open_vSwitch database of the node as a target: bridges, ports of pods, and the settings of ovn-controller. */
+import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import type { Operation } from '../../ovsdb/operation.ts';
+import type { OvsdbSession } from '../../ovsdb/session.ts';
+import type { Row, Value } from '../../ovsdb/value.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Target } from '../../target/target.ts';
+import { attachmentKey } from '../world/attachment.ts';
+import type { NodeWorld } from '../world/node-world.ts';
+import type { PortPartOutput } from '../world/outputs.ts';
+import { portKey } from '../world/port-keys.ts';
+import type { Retries } from '../retries.ts';
+import { bridgeOperations, declareIndexes, isOurs, portOperations, removalOperations, settingsOperations } from './port-diff.ts';
+
+/** The tables that the agent reads. */
+export const VSWITCH_TABLES = {
+  Open_vSwitch: ['bridges', 'external_ids'],
+  Bridge: ['name', 'ports', 'datapath_type', 'external_ids'],
+  Port: ['name', 'interfaces', 'external_ids'],
+  Interface: ['name', 'type', 'external_ids', 'error'],
+} as const;
+
+const SETTINGS = 'settings';
+
+export interface VswitchTargetOptions {
+  readonly session: OvsdbSession;
+  readonly world: NodeWorld;
+  readonly retries: Retries;
+  readonly log: Log;
+  readonly wake: () => void;
+}
+
+export class VswitchTarget implements Target {
+  readonly name = 'the Open_vSwitch database';
+  readonly desired = new KeyedOutputs<PortPartOutput>(['bridge', 'port', 'retained-port', 'settings'], identityOf);
+  readonly #options: VswitchTargetOptions;
+  /** Identities with a transaction under way. */
+  readonly #sent = new Set<string>();
+  #observed = false;
+
+  constructor(options: VswitchTargetOptions) {
+    this.#options = options;
+    const { session, wake } = options;
+    declareIndexes(session.replica);
+    session.onChanges((batch) => {
+      for (const { table, kind, row } of batch) this.#take(table, row, kind === 'delete');
+      wake();
+    });
+    session.onState((state) => {
+      if (state === 'synced') this.#synced();
+      wake();
+    });
+  }
+
+  get observed(): boolean {
+    return this.#observed;
+  }
+
+  get busy(): boolean {
+    return false;
+  }
+
+  get quiet(): boolean {
+    return this.desired.due.size === 0 && this.#sent.size === 0;
+  }
+
+  get waitingFor(): readonly string[] {
+    return this.#options.session.state === 'synced' ? [] : [this.name];
+  }
+
+  start(): void {
+    this.#options.session.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#options.session.close();
+  }
+
+  examineAll(): void {
+    for (const id of this.desired.ids) this.desired.due.add(id);
+    for (const row of this.#options.session.replica.table('Interface').values())
+      if (isOurs(row)) this.desired.due.add(portIdentity(String(row['name'])));
+  }
+
+  plan(): readonly unknown[] {
+    return Array.from(this.desired.due, (id) => ({ id, operations: this.#operations(id) })).filter(
+      ({ operations }) => operations.length > 0,
+    );
+  }
+
+  flush(): boolean {
+    if (this.#options.session.state !== 'synced') return true;
+    for (const id of this.desired.due) {
+      if (this.#sent.has(id) || this.#options.retries.mustWait(id)) continue;
+      this.desired.due.delete(id);
+      const operations = this.#operations(id);
+      if (operations.length > 0) void this.#send(id, operations);
+    }
+    return true;
+  }
+
+  async #send(id: string, operations: readonly Operation[]): Promise<void> {
+    const { session, retries, log, wake } = this.#options;
+    this.#sent.add(id);
+    const outcome = await session.transact(operations);
+    this.#sent.delete(id);
+    // Whatever the outcome: the next diff sees what is.
+    this.desired.due.add(id);
+    if (outcome.ok) retries.succeeded(id);
+    else {
+      log.warn('a change of the Open_vSwitch database failed and will be tried again', {
+        id,
+        code: outcome.error.code,
+        error: outcome.error.message,
+      });
+      retries.failed(id, `the Open_vSwitch database rejected ${id}: ${outcome.error.message}`);
+    }
+    wake();
+  }
+
+  #operations(id: string): readonly Operation[] {
+    const { replica } = this.#options.session;
+    const [output] = this.desired.of(id);
+    switch (output?.kind) {
+      case 'bridge':
+        return bridgeOperations(replica, output);
+      case 'settings':
+        return settingsOperations(replica, output);
+      case 'port':
+        return portOperations(replica, output) ?? [];
+      case 'retained-port':
+        return [];
+      case undefined: {
+        const name = portNameOf(id);
+        const row = name === undefined ? undefined : replica.index('Interface', 'name').first(name);
+        return name === undefined || row === undefined || !isOurs(row) ? [] : removalOperations(replica, name);
+      }
+    }
+  }
+
+  /** Attachments of running pods, from before this process. */
+  #synced(): void {
+    const { session } = this.#options;
+    if (!this.#observed) for (const row of session.replica.table('Interface').values()) if (isOurs(row)) this.#restore(row);
+    this.#observed = true;
+    this.examineAll();
+  }
+
+  #restore(row: Row): void {
+    const { world } = this.#options;
+    const ids = textMap(row['external_ids']);
+    const key = attachmentKey(ids[portKey.container] ?? '', ids[portKey.interface] ?? '');
+    if (world.attachments.peek(key) !== undefined) return;
+    world.attachments.set(key, {
+      key,
+      order: 0,
+      containerId: ids[portKey.container] ?? '',
+      interfaceName: ids[portKey.interface] ?? '',
+      namespacePath: ids[portKey.namespacePath] ?? '',
+      pod: { namespace: ids[portKey.podNamespace] ?? '', name: ids[portKey.podName] ?? '' },
+      provider: ids[portKey.provider] ?? '',
+      routes: [],
+    });
+  }
+
+  #take(table: string, row: Row, gone: boolean): void {
+    const { world } = this.#options;
+    const name = String(row['name']);
+    if (table === 'Interface') {
+      if (gone) world.ports.delete(name);
+      else
+        world.ports.set(name, { externalIds: textMap(row['external_ids']), error: typeof row['error'] === 'string' ? row['error'] : '' });
+      this.desired.due.add(portIdentity(name));
+    } else if (table === 'Bridge') {
+      if (gone) world.bridges.delete(name);
+      else world.bridges.set(name, { datapathType: String(row['datapath_type']) });
+      // Ports may wait for it.
+      for (const id of this.desired.ids) this.desired.due.add(id);
+    } else if (table === 'Open_vSwitch' && !gone) {
+      const present = textMap(row['external_ids']);
+      for (const [key] of [...world.settings.entries()]) if (!(key in present)) world.settings.delete(key);
+      for (const [key, value] of Object.entries(present)) world.settings.set(key, value);
+      this.desired.due.add(SETTINGS);
+    }
+  }
+}
+
+function identityOf(output: PortPartOutput): string {
+  return output.kind === 'settings' ? SETTINGS : output.kind === 'bridge' ? `bridge ${output.name}` : portIdentity(output.name);
+}
+
+function portIdentity(name: string): string {
+  return `port ${name}`;
+}
+
+function portNameOf(id: string): string | undefined {
+  return id.startsWith('port ') ? id.slice('port '.length) : undefined;
+}
+
+function textMap(value: Value | undefined): Readonly<Record<string, string>> {
+  return value instanceof Map ? Object.fromEntries(Array.from(value as ReadonlyMap<string, string>)) : {};
+}

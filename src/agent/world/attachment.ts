@@ -1,0 +1,54 @@
+/** One interface that a container runtime asked for. */
+import type { RouteRequest } from '../../cni/agent-protocol.ts';
+
+/** `container/interface`: a request acts on these two alone. */
+export type AttachmentKey = string & { readonly brand: 'AttachmentKey' };
+
+export interface Attachment {
+  readonly key: AttachmentKey;
+  readonly containerId: string;
+  /** In the pod's namespace: `eth0`. */
+  readonly interfaceName: string;
+  /** Path of the pod's network namespace. */
+  readonly namespacePath: string;
+  readonly pod: { readonly namespace: string; readonly name: string };
+  readonly provider: string;
+  readonly routes: readonly RouteRequest[];
+  /** Later requests have a higher number; that of an attachment found at the start is 0. */
+  readonly order: number;
+  /** The runtime asked to remove it. */
+  readonly removing?: true;
+}
+
+export function attachmentKey(containerId: string, interfaceName: string): AttachmentKey {
+  return `${containerId}/${interfaceName}` as AttachmentKey;
+}
+
+/** The interface of the pod, whichever sandbox it is in. */
+export function interfaceOf({ pod, provider, interfaceName }: Attachment): string {
+  return `${pod.namespace}/${pod.name} ${provider} ${interfaceName}`;
+}
+
+/** A device of the node. Linux allows 15 bytes. */
+export type DeviceName = string & { readonly brand: 'DeviceName' };
+
+const LONGEST_ID = 12;
+/** With a longer name of the interface too little of the container's id is left to be unique. */
+const LONGEST_INTERFACE = 6;
+
+/**
+ * The node's end of an interface, as Kube-OVN names it: `<first 12 of the container>_h`, or `<container>_<interface>_h`. Where that would
+ * leave fewer than six characters of the container, a hash of both.
+ */
+export function hostDevice(containerId: string, interfaceName: string): DeviceName {
+  if (interfaceName === 'eth0') return `${containerId.slice(0, LONGEST_ID)}_h` as DeviceName;
+  if (interfaceName.length > LONGEST_INTERFACE) return `${hash(`${containerId}/${interfaceName}`)}_h` as DeviceName;
+  return `${containerId.slice(0, LONGEST_ID - interfaceName.length)}_${interfaceName}_h` as DeviceName;
+}
+
+/** FNV-1a of 64 bits, in 12 digits of base 36. */
+function hash(text: string): string {
+  let value = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
+  return value.toString(36).padStart(LONGEST_ID, '0').slice(-LONGEST_ID);
+}

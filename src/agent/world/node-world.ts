@@ -1,0 +1,68 @@
+/** What is observed on one node. */
+import { AnyWorld } from '../../world/any-world.ts';
+import { Table } from '../../world/table.ts';
+import { type Attachment, interfaceOf } from './attachment.ts';
+
+/** The parts of a pod of this node that the agent reads. */
+export interface NodePod {
+  readonly uid: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** A Subnet, for the interfaces of its pods. */
+export interface NodeSubnet {
+  /** 0: the node's default. */
+  readonly mtu: number;
+}
+
+/** The node itself. */
+export interface NodeFacts {
+  readonly uid: string;
+  /** Its InternalIP addresses. */
+  readonly addresses: readonly string[];
+}
+
+/** An Interface of the Open_vSwitch database, by name. */
+export interface VswitchPort {
+  readonly externalIds: Readonly<Record<string, string>>;
+  /** Why Open vSwitch could not add it; empty if it could. */
+  readonly error: string;
+}
+
+export interface VswitchBridge {
+  readonly datapathType: string;
+}
+
+/** A device of a pod as the kernel shows it, by the name of the node's end. */
+export type ObservedDevice =
+  | { readonly kind: 'absent' }
+  /** The namespace that should have it does not exist. */
+  | { readonly kind: 'no-namespace' }
+  | {
+      readonly kind: 'present';
+      readonly mac: string;
+      readonly mtu: number;
+      /** Both ends. */
+      readonly up: boolean;
+      /** With the length of the prefix; link-local ones left out, sorted. */
+      readonly addresses: readonly string[];
+      /** `<destination> <gateway>`, sorted; without those that the kernel makes by itself. */
+      readonly routes: readonly string[];
+    };
+
+export class NodeWorld extends AnyWorld {
+  /** By `namespace/name`. */
+  readonly pods = new Table<NodePod>(this.reactor, 'pods');
+  readonly subnets = new Table<NodeSubnet>(this.reactor, 'subnets');
+  /** By name: this node alone. */
+  readonly nodes = new Table<NodeFacts>(this.reactor, 'nodes');
+  /** Index `interface`: attachments of one interface of a pod, which differ in their sandbox. */
+  readonly attachments = new Table<Attachment>(this.reactor, 'attachments', { interface: (attachment) => [interfaceOf(attachment)] });
+  readonly ports = new Table<VswitchPort>(this.reactor, 'ports');
+  readonly bridges = new Table<VswitchBridge>(this.reactor, 'bridges');
+  /** `external_ids` of the one row of table Open_vSwitch, by key. */
+  readonly settings = new Table<string>(this.reactor, 'settings');
+  readonly devices = new Table<ObservedDevice>(this.reactor, 'devices');
+  /** Why the last write for an identity failed, by `<kind> <identity>`; it is tried again. */
+  readonly failures = new Table<string>(this.reactor, 'failures');
+}

@@ -1,0 +1,81 @@
+/** What the rules of a node emit. */
+import type { InterfaceReply } from '../../cni/agent-protocol.ts';
+import type { AttachmentKey, DeviceName } from './attachment.ts';
+
+/** A bridge of Open vSwitch. It is never removed by a rule. */
+export interface BridgeOutput {
+  readonly kind: 'bridge';
+  readonly name: string;
+  /** `system` or `netdev`. */
+  readonly datapathType: string;
+}
+
+/** Keys of `Open_vSwitch.external_ids`; others stay. */
+export interface SettingsOutput {
+  readonly kind: 'settings';
+  readonly externalIds: Readonly<Record<string, string>>;
+}
+
+/** A port with one Interface of its name in a bridge; other keys of its `external_ids` stay. */
+export interface PortOutput {
+  readonly kind: 'port';
+  readonly name: DeviceName;
+  readonly bridge: string;
+  readonly externalIds: Readonly<Record<string, string>>;
+}
+
+/** A pair of devices, one end on the node and one in a pod's namespace. */
+export interface DeviceOutput {
+  readonly kind: 'device';
+  readonly name: DeviceName;
+  readonly attachment: AttachmentKey;
+  readonly namespacePath: string;
+  /** In the namespace. */
+  readonly innerName: string;
+  readonly mac: string;
+  readonly mtu: number;
+  readonly addresses: readonly string[];
+  readonly routes: readonly DeviceRoute[];
+  /** False for the userspace datapath, which sends packets as the pod's kernel leaves them. */
+  readonly checksumOffload: boolean;
+}
+
+export interface DeviceRoute {
+  /** A CIDR. */
+  readonly destination: string;
+  readonly gateway: string;
+}
+
+/** A port stays as it is: what it should be is not known now. */
+export interface RetainedPortOutput {
+  readonly kind: 'retained-port';
+  readonly name: DeviceName;
+}
+
+/** Likewise a device, which is read. */
+export interface RetainedDeviceOutput {
+  readonly kind: 'retained-device';
+  readonly name: DeviceName;
+  readonly namespacePath: string;
+  readonly innerName: string;
+}
+
+/** The state of an attachment for the runtime that asked for it. */
+export interface AnswerOutput {
+  readonly kind: 'answer';
+  readonly attachment: AttachmentKey;
+  readonly answer: Answer;
+}
+
+export type Answer =
+  | { readonly kind: 'ready'; readonly reply: InterfaceReply }
+  /** What is missing, as a sentence for the pod's Event. */
+  | { readonly kind: 'waiting'; readonly reason: string }
+  /** Pod and namespace are gone, and the runtime did not ask to remove it. */
+  | { readonly kind: 'abandoned' }
+  /** Nothing of it is left. */
+  | { readonly kind: 'removed' };
+
+export type PortPartOutput = PortOutput | BridgeOutput | SettingsOutput | RetainedPortOutput;
+export type DevicePartOutput = DeviceOutput | RetainedDeviceOutput;
+export type NodeOutput = PortPartOutput | DevicePartOutput | AnswerOutput;

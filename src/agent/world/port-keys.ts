@@ -1,0 +1,19 @@
+/**
+ * `external_ids` of an Interface that the agent made. The first are Kube-OVN's, which `kubectl ko` reads; the others let a restarted agent
+ * find the attachment again.
+ */
+export const portKey = {
+  port: 'iface-id',
+  vendor: 'vendor',
+  podName: 'pod_name',
+  podNamespace: 'pod_namespace',
+  namespacePath: 'pod_netns',
+  addresses: 'ip',
+  container: 'kiln.io/container',
+  interface: 'kiln.io/interface',
+  provider: 'kiln.io/provider',
+} as const;
+
+export const VENDOR = 'kube-ovn';
+/** ovn-controller sets it when the flows of the port are installed. */
+export const INSTALLED = 'ovn-installed';

@@ -1,0 +1,188 @@
+/** A cluster whose pods send packets: a real OVN, a controller, and two nodes with Open vSwitch and our agent in each. No container runs. */
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { NodeAgent } from '../../src/agent/agent.ts';
+import { hostPrograms, inNamespace, type Programs } from '../../src/agent/kernel/programs.ts';
+import { KubeClient } from '../../src/kube/client/client.ts';
+import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
+import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
+import { KubeTransport } from '../../src/kube/transport/transport.ts';
+import { jsonLog, type Log } from '../../src/runtime/log.ts';
+import { ControllerProcess } from '../../src/testing/controller-process.ts';
+import { until } from '../../src/testing/until.ts';
+import { systemClock } from '../../src/timing/clock.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
+import { installCrds } from '../../lab/crd-installation.ts';
+import { StandInKubelet } from '../../lab/kubelet/stand-in-kubelet.ts';
+import { PacketNode } from '../../lab/node/packet-node.ts';
+import { whyNoPackets } from '../../lab/node/requirements.ts';
+import type { Sandbox } from '../../lab/node/sandbox.ts';
+import { Underlay } from '../../lab/node/underlay.ts';
+import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
+import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
+import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
+
+const PLUGIN = join(import.meta.dirname, '../../src/cni/main.ts');
+const installation = findOvn();
+
+/** Why these tests cannot run here; false if they can. */
+export const skip: string | false = whyNoPackets() ?? (installation === undefined && 'OVN is not installed');
+
+/** The outcome of one call of the plugin's program. */
+export interface Called {
+  readonly exit: number | null;
+  readonly output: string;
+}
+
+/** A node with its agent. */
+export class AgentNode {
+  readonly node: PacketNode;
+  readonly socket: string;
+  readonly log: string[] = [];
+  readonly #start: () => NodeAgent;
+  #agent: NodeAgent | undefined;
+
+  constructor(node: PacketNode, directory: string, client: KubeClient, southbound: string) {
+    this.node = node;
+    this.socket = join(directory, 'agent.sock');
+    const programs: Programs = { run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input) };
+    const log: Log = jsonLog('debug', (line) => this.log.push(line));
+    const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', mtu: 1400 } as const;
+    this.#start = () =>
+      new NodeAgent({ settings, client, vswitch: node.vswitch.endpoint, socket: this.socket, programs, clock: systemClock, log });
+  }
+
+  async startAgent(): Promise<void> {
+    this.#agent = this.#start();
+    await this.#agent.start();
+  }
+
+  async stopAgent(): Promise<void> {
+    await this.#agent?.stop();
+    this.#agent = undefined;
+  }
+
+  /** Calls the plugin as a container runtime does. */
+  async cni(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Called> {
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      CNI_COMMAND: command,
+      CNI_CONTAINERID: sandbox.containerId,
+      CNI_NETNS: sandbox.namespace.path,
+      CNI_IFNAME: 'eth0',
+      CNI_PATH: '/opt/cni/bin',
+      CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}`,
+    };
+    const configuration = { cniVersion: '1.1.0', name: 'kube-ovn', type: 'kube-ovn', server_socket: this.socket, ...more };
+    return await new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [PLUGIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      child.on('error', reject);
+      child.on('close', (exit) => resolve({ exit, output }));
+      child.stdin.end(JSON.stringify(configuration));
+    });
+  }
+}
+
+export class PacketCluster implements AsyncDisposable {
+  readonly ovn: OvnLab;
+  readonly underlay: Underlay;
+  readonly client: KubeClient;
+  readonly nodes: readonly AgentNode[];
+  readonly #stops: readonly (() => Promise<unknown>)[];
+
+  private constructor(parts: Pick<PacketCluster, 'ovn' | 'underlay' | 'client' | 'nodes'>, stops: readonly (() => Promise<unknown>)[]) {
+    this.ovn = parts.ovn;
+    this.underlay = parts.underlay;
+    this.client = parts.client;
+    this.nodes = parts.nodes;
+    this.#stops = stops;
+  }
+
+  /** Two nodes, `node-1` and `node-2`. */
+  static async start(): Promise<PacketCluster> {
+    const stops: (() => Promise<unknown>)[] = [];
+    const started = async <T>(what: T, start: () => Promise<unknown>, stop: () => Promise<unknown>): Promise<T> => {
+      stops.unshift(stop);
+      await start();
+      return what;
+    };
+    try {
+      const directory = await makeTemporaryFolder('kiln-packets-');
+      stops.unshift(() => rm(directory, { recursive: true, force: true }));
+      const ovn = new OvnLab();
+      await started(
+        ovn,
+        () => ovn.start(),
+        () => ovn.stop(),
+      );
+      const api = new LabApiServer();
+      await started(
+        api,
+        () => api.start(),
+        () => api.stop(),
+      );
+      const kubeconfig = join(directory, 'kubeconfig');
+      await api.writeKubeconfig(kubeconfig);
+      const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: kubeconfig })));
+      stops.unshift(() => client.close());
+      await installCrds(client);
+      const kubelet = new StandInKubelet({ client });
+      await started(
+        kubelet,
+        () => kubelet.start(),
+        () => kubelet.stop(),
+      );
+      const controller = new ControllerProcess({ kubeconfig, ovnNb: ovn.nbEndpoint, log: join(directory, 'controller.log') });
+      controller.start();
+      stops.unshift(() => controller.kill9());
+      const underlay = await Underlay.create();
+      stops.unshift(() => underlay.delete());
+      const nodes: AgentNode[] = [];
+      for (const { name, addresses } of kubelet.nodes) {
+        const options = { name, address: `${addresses[0]}/16`, underlay, installation: installation as OvnInstallation } as const;
+        const node = await PacketNode.start({ ...options, directory: join(directory, name) });
+        stops.unshift(() => node.delete());
+        const agent = new AgentNode(node, join(directory, name), client, ovn.sbEndpoint);
+        await started(
+          agent,
+          () => agent.startAgent(),
+          () => agent.stopAgent(),
+        );
+        await node.vswitch.restart('ovn-controller');
+        nodes.push(agent);
+      }
+      return new PacketCluster({ ovn, underlay, client, nodes }, stops);
+    } catch (error) {
+      for (const stop of stops) await stop();
+      throw error;
+    }
+  }
+
+  /** Creates a pod on a node, and waits until the controller has bound it. */
+  async createPod(name: string, node: AgentNode, annotations: Readonly<Record<string, string>> = {}): Promise<string> {
+    const pod = {
+      metadata: { name, namespace: 'default', annotations },
+      spec: { nodeName: node.node.name, containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+    };
+    await this.client.create<KubeObject>(PODS, pod);
+    let address: string | undefined;
+    await until(`pod ${name} is routed`, async () => {
+      const found = (await this.client.find<KubeObject>(PODS, { namespace: 'default', name }))?.metadata.annotations ?? {};
+      address = found['ovn.kubernetes.io/ip_address'];
+      return found['ovn.kubernetes.io/routed'] === 'true';
+    });
+    return address ?? '';
+  }
+
+  async create(kind: string, plural: string, object: object): Promise<void> {
+    const resource: Resource = { group: 'kubeovn.io', version: 'v1', plural, kind, namespaced: false };
+    await this.client.create<KubeObject>(resource, object as KubeObject);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stop of this.#stops) await stop();
+  }
+}

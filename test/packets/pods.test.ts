@@ -1,0 +1,63 @@
+/** Pods on two nodes talk: real Open vSwitch, ovn-controller, the agent, and the plugin as a program. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Sandbox } from '../../lab/node/sandbox.ts';
+import { until } from '../../src/testing/until.ts';
+import { type AgentNode, PacketCluster, skip } from './packet-cluster.ts';
+
+let cluster: PacketCluster;
+before(async () => {
+  if (skip === false) cluster = await PacketCluster.start();
+});
+after(async () => {
+  if (skip === false) await cluster[Symbol.asyncDispose]();
+});
+
+let containers = 0;
+async function run(name: string, node: AgentNode): Promise<{ readonly address: string; readonly sandbox: Sandbox }> {
+  const address = await cluster.createPod(name, node);
+  containers += 1;
+  const sandbox = await Sandbox.create(name, `${containers}`.padStart(2, '0').padEnd(64, 'a'));
+  const { exit, output } = await node.cni('ADD', name, sandbox);
+  assert.equal(exit, 0, `${output}\n${node.log.slice(-5).join('')}`);
+  const { ips } = JSON.parse(output) as { readonly ips: readonly { readonly address: string }[] };
+  assert.deepEqual(
+    ips.map((ip) => ip.address.split('/')[0]),
+    address.split(','),
+  );
+  return { address, sandbox };
+}
+
+test('pods of one Subnet on two nodes reach each other, the first packet included', { skip }, async () => {
+  const [one, two] = cluster.nodes;
+  assert.ok(one && two);
+  const web = await run('web', one);
+  const db = await run('db', two);
+  assert.ok(await db.sandbox.reaches(web.address), 'across nodes');
+  assert.ok(await web.sandbox.reaches(db.address, { size: 1372 }), 'a packet of the whole MTU');
+
+  const ports = (): Promise<string> => one.node.vswitch.vsctl('list-ports', 'br-int');
+  const device = `${web.sandbox.containerId.slice(0, 12)}_h`;
+  assert.match(await ports(), new RegExp(`^${device}$`, 'm'));
+  assert.equal((await one.cni('CHECK', 'web', web.sandbox)).exit, 0);
+
+  // A restart of the agent changes nothing, and the interface can be removed after it.
+  const before = await one.node.vswitch.vsctl('--columns=_uuid,external_ids', 'list', 'interface');
+  await one.stopAgent();
+  await one.startAgent();
+  await until('the agent is ready', async () => (await one.cni('STATUS', 'web', web.sandbox)).exit === 0);
+  assert.equal((await one.cni('ADD', 'web', web.sandbox)).exit, 0, 'ADD is idempotent');
+  assert.equal(await one.node.vswitch.vsctl('--columns=_uuid,external_ids', 'list', 'interface'), before);
+  assert.ok(await db.sandbox.reaches(web.address));
+
+  // A port that another program removed comes back.
+  await one.node.vswitch.vsctl('del-port', 'br-int', device);
+  await until('the port is back', async () => (await ports()).includes(device));
+  assert.ok(await db.sandbox.reaches(web.address));
+
+  for (let time = 0; time < 2; time += 1) assert.deepEqual(await one.cni('DEL', 'web', web.sandbox), { exit: 0, output: '' });
+  assert.doesNotMatch(await ports(), /_h$/m);
+  assert.doesNotMatch(await one.node.namespace.run('ip', 'link', 'show'), new RegExp(device));
+  assert.ok(!(await db.sandbox.reaches(web.address, { seconds: 1 })));
+  await Promise.all([web.sandbox.delete(), db.sandbox.delete()]);
+});

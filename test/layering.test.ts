@@ -116,7 +116,7 @@ function sourcesOf(pattern: string): readonly Source[] {
     path,
     layer: layerOf(path) ?? '',
     text: readFileSync(join(root, path), 'utf8'),
-    forTests: /\.(test|bench)\.ts$/.test(path) || /^src\/(.+\/)?testing\//.test(path),
+    forTests: /\.(test|bench)\.ts$/.test(path) || /^src\/(.+\/)?testing\/|^src\/kinds\/[^/]+\/simulator\.ts$/.test(path),
   }));
 }
 
@@ -283,7 +283,7 @@ test('the product does not import code that only tests run, but for the laborato
     .filter(({ layer }) => layer !== 'lab')
     .flatMap((source) =>
       imports(source)
-        .filter((name) => /\/testing\/|\.test\.ts$/.test(name))
+        .filter((name) => /\/testing\/|\/simulator\.ts$|\.test\.ts$/.test(name))
         .map((name) => `${source.path} imports ${name}`),
     );
   none(problems, 'imports of code for tests:');

@@ -6,7 +6,7 @@ import { PodScene } from '../testing/pod-scene.ts';
 import { addressHolders } from './address-holders.ts';
 import { blockedDeletions } from './blocked-deletions.ts';
 import { sharedAddresses } from './shared-addresses.ts';
-import { subnetCounts } from './subnet-counts.ts';
+import { subnetCounts } from '../kinds/subnet/invariants/subnet-counts.ts';
 
 type Step = ((scene: PodScene) => void) & { readonly [fc.toStringMethod]?: () => string };
 

@@ -3,16 +3,16 @@
  */
 import type { Verdict } from '../diff/edits.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
+import { INVARIANTS_OF_KINDS } from '../kinds/generated/invariants.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import { addressHolders } from './address-holders.ts';
-import { allocatedPods } from './allocated-pods.ts';
 import { blockedDeletions } from './blocked-deletions.ts';
 import type { ForeignSnapshot } from './foreign-rows.ts';
 import { foreignRows } from './foreign-rows.ts';
+import type { KindInvariants } from './kind-invariants.ts';
 import { ownedRows } from './owned-rows.ts';
 import { sharedAddresses } from './shared-addresses.ts';
-import { subnetCounts } from './subnet-counts.ts';
 import type { Violation } from './violation.ts';
 import type { LoggedTransaction } from './writers.ts';
 import { writers } from './writers.ts';
@@ -32,12 +32,11 @@ export interface Observed {
 export function checkInvariants({ world, plan, foreign, log }: Observed): readonly Violation[] {
   const holders = addressHolders(world);
   return [
-    ...subnetCounts(world, holders),
+    ...Object.values<KindInvariants>(INVARIANTS_OF_KINDS).flatMap((check) => check(world, holders)),
     ...ownedRows(world, plan.rows),
     ...(foreign === undefined ? [] : foreignRows(foreign.before, foreign.after)),
     ...blockedDeletions(world),
     ...sharedAddresses(world, holders),
-    ...allocatedPods(world),
     ...plan.objects.map((write): Violation => {
       const subject = `${write.resource} ${write.namespace === '' ? '' : `${write.namespace}/`}${write.name}`;
       return { invariant: 'I8', subject, message: `a fresh controller would ${write.verb} ${subject}: ${shown(write)}` };

@@ -20,6 +20,8 @@ export const PARTS: readonly Part[] = [
   { name: 'ineffective', layer: 'compile', file: 'ineffective', constant: 'INEFFECTIVE_OF_KINDS' },
   { name: 'admission', layer: 'webhook', file: 'admission', constant: 'ADMISSION_OF_KINDS' },
   { name: 'rights', layer: 'webhook', file: 'rights', constant: 'RIGHTS_OF_KINDS' },
+  { name: 'invariants', layer: 'invariants', file: 'invariants', constant: 'INVARIANTS_OF_KINDS' },
+  { name: 'simulator', layer: 'testing', file: 'simulator', constant: 'SIMULATOR_OF_KINDS' },
 ];
 
 /** The folder of the generated files. */

@@ -1,6 +1,11 @@
 /** Draws operations on Vpcs, Subnets, pods and their dependents. Names are few, so that operations meet the effects of earlier ones. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import { SIMULATOR_OF_KINDS } from '../../../src/kinds/generated/simulator.ts';
+import type { DrawnKind } from '../../../src/testing/drawn-kind.ts';
+import { names, NAMES } from '../../../src/testing/drawn-kind.ts';
+import type { ResourceName } from '../../../src/world/resources.ts';
+import { traitsOf } from '../../../src/world/resources.ts';
 import type { Random } from '../cluster/random.ts';
 import { drawRowChange } from './rows.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
@@ -21,26 +26,16 @@ export const INSTANCES = 'kubevirt.io/v1/virtualmachineinstances';
 export const VIPS = 'kubeovn.io/v1/vips';
 export const OVN_EIPS = 'kubeovn.io/v1/ovn-eips';
 
-const names = (letter: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => `${letter}${at}`);
-
-const VPC_NAMES = names('v', 4);
-export const SUBNET_NAMES = names('s', 8);
-export const NAMESPACE_NAMES = names('ns', 4);
+export const SUBNET_NAMES = NAMES.subnets;
+export const NAMESPACE_NAMES = NAMES.namespaces;
 export const POD_NAMES = names('p', 8);
 const SET_NAMES = names('web', 2);
-const POOL_NAMES = names('pool', 3);
-export const NODE_NAMES = names('n', 4);
+const POOL_NAMES = SIMULATOR_OF_KINDS.ippools.names;
+export const NODE_NAMES = NAMES.nodes;
 export const MACHINE_NAMES = names('vm', 2);
-export const VIP_NAMES = names('vip', 3);
-export const EIP_NAMES = names('eip', 2);
-const NETWORK_NAMES = names('net', 2);
-
-const CIDRS = [
-  ...['10.1.0.0/29', '10.1.0.0/28', '10.1.1.0/24', '10.2.0.0/28', '10.3.0.0/24', '10.16.4.0/24', 'fd00:1::/120', 'fd00:2::/124'],
-  ...['10.4.0.0/28,fd00:4::/120', '10.5.0.0/29,fd00:5::/125', '10.1.1.128/25'],
-];
-/** Typing errors. */
-const NONSENSE = ['10.1.0.0/33', '', '10.300.0.0/24', 'net', '10.1.0.0/31', '0.0.0.0/0', '10.6.0.0/24,10.7.0.0/24'];
+export const VIP_NAMES = SIMULATOR_OF_KINDS.vips.names;
+export const EIP_NAMES = SIMULATOR_OF_KINDS['ovn-eips'].names;
+const NETWORK_NAMES = NAMES.networks;
 
 const ACTIONS = {
   create: 40,
@@ -54,20 +49,29 @@ const ACTIONS = {
   foreign: 2,
 } as const;
 
-const KINDS = {
-  [VPCS]: 6,
-  [SUBNETS]: 14,
+/** Kinds of which the records say what is drawn, by path. */
+const DRAWN: ReadonlyMap<ApiPath, DrawnKind> = new Map(
+  (Object.entries(SIMULATOR_OF_KINDS) as [ResourceName, DrawnKind][]).map(([resource, drawn]) => {
+    const { group, version, plural } = traitsOf(resource);
+    return [`${group === '' ? '' : `${group}/`}${version}/${plural}`, drawn];
+  }),
+);
+
+const KINDS: Readonly<Record<ApiPath, number>> = {
+  [VPCS]: SIMULATOR_OF_KINDS.vpcs.weight,
+  [SUBNETS]: SIMULATOR_OF_KINDS.subnets.weight,
   [NAMESPACES]: 6,
   [NODES]: 3,
   [PODS]: 40,
   [IPS]: 6,
-  [IP_POOLS]: 5,
+  [IP_POOLS]: SIMULATOR_OF_KINDS.ippools.weight,
   [STATEFUL_SETS]: 4,
   [NETWORKS]: 2,
   [MACHINES]: 2,
   [INSTANCES]: 2,
-  [VIPS]: 3,
-  [OVN_EIPS]: 2,
+  [VIPS]: SIMULATOR_OF_KINDS.vips.weight,
+  [OVN_EIPS]: SIMULATOR_OF_KINDS['ovn-eips'].weight,
+  ...Object.fromEntries([...DRAWN].map(([path, { weight }]) => [path, weight])),
 } as const;
 
 export function drawOperation(random: Random, cluster: SimulatedCluster): Operation {
@@ -121,11 +125,9 @@ export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedClus
     namespace: '',
     object: { metadata: { name, ...metadata }, ...rest },
   });
+  const drawn = DRAWN.get(path);
+  if (drawn !== undefined) return global(random.pick(drawn.names), { spec: drawn.spec(random) });
   switch (path) {
-    case VPCS:
-      return global(random.pick(VPC_NAMES), { spec: vpcSpec(random) });
-    case SUBNETS:
-      return global(random.pick(SUBNET_NAMES), { spec: subnetSpec(random) });
     case NAMESPACES:
       return global(random.pick(NAMESPACE_NAMES), {}, { labels: { team: random.pick(['a', 'b']) } });
     case NODES:
@@ -134,8 +136,6 @@ export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedClus
       return drawPod(random, cluster);
     case IPS:
       return drawIp(random);
-    case IP_POOLS:
-      return global(random.pick(POOL_NAMES), { spec: poolSpec(random) });
     case STATEFUL_SETS: {
       const labels = { app: 'web' };
       const template = { metadata: { labels }, spec: podSpec() };
@@ -150,9 +150,6 @@ export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedClus
         : '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}';
       return namespaced(name, { spec: { config } });
     }
-    case VIPS:
-    case OVN_EIPS:
-      return global(random.pick(path === VIPS ? VIP_NAMES : EIP_NAMES), { spec: addressSpec(random, path) });
     default:
       return namespaced(random.pick(MACHINE_NAMES), { spec: {} });
   }
@@ -166,57 +163,6 @@ export function node(name: string): Operation {
     namespace: '',
     object: { metadata: { name, labels: { zone: name } }, spec: {}, status: { addresses: [{ type: 'InternalIP', address }] } },
   };
-}
-
-function vpcSpec(random: Random): JsonObject {
-  const spec: JsonObject = {};
-  if (random.chance(0.4)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
-  if (random.chance(0.3))
-    spec['staticRoutes'] = [
-      { cidr: random.pick(['0.0.0.0/0', '10.9.0.0/16']), nextHopIP: random.pick(['10.1.0.2', '10.2.0.2', 'x']), policy: 'policyDst' },
-    ];
-  if (random.chance(0.2))
-    spec['policyRoutes'] = [{ priority: 10 + random.below(3), match: 'ip4.src==10.1.0.0/24', action: random.pick(['allow', 'drop']) }];
-  if (random.chance(0.2))
-    spec['vpcPeerings'] = [{ remoteVpc: random.pick(VPC_NAMES), localConnectIP: `169.254.0.${1 + random.below(2)}/30` }];
-  if (random.chance(0.2)) spec['defaultSubnet'] = random.pick(SUBNET_NAMES);
-  return spec;
-}
-
-function subnetSpec(random: Random): JsonObject {
-  const cidr = random.chance(0.06) ? random.pick(NONSENSE) : random.pick(CIDRS);
-  const spec: JsonObject = { cidrBlock: cidr };
-  if (random.chance(0.75)) spec['vpc'] = random.pick(VPC_NAMES);
-  if (random.chance(0.5)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
-  if (random.chance(0.1)) spec['namespaceSelectors'] = [{ matchLabels: { team: random.pick(['a', 'b']) } }];
-  if (random.chance(0.2)) spec['excludeIps'] = [random.pick(['10.1.0.2', '10.1.0.2..10.1.0.4', 'fd00:1::5', '10.3.0.2..10.3.0.100'])];
-  if (random.chance(0.15)) spec['private'] = true;
-  if (random.chance(0.1)) spec['allowSubnets'] = ['10.9.0.0/16'];
-  if (random.chance(0.15)) {
-    spec['gatewayType'] = 'centralized';
-    spec['gatewayNode'] = some(random, NODE_NAMES).join(',');
-  }
-  if (random.chance(0.15)) spec['enableDHCP'] = true;
-  if (random.chance(0.1))
-    spec['acls'] = [{ action: 'drop', direction: 'to-lport', match: 'ip4.src==10.8.0.0/16', priority: 1000 + random.below(3) }];
-  if (random.chance(0.1)) spec['provider'] = random.pick([...NETWORK_NAMES].map((name) => `${name}.ns0.ovn`));
-  return spec;
-}
-
-function poolSpec(random: Random): JsonObject {
-  const spec: JsonObject = {
-    subnet: random.pick(SUBNET_NAMES),
-    ips: [random.pick(['10.1.0.2..10.1.0.4', '10.1.1.10..10.1.1.12', '10.3.0.7', '10.2.0.0/29', 'fd00:1::10', 'nonsense'])],
-  };
-  if (random.chance(0.3)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
-  return spec;
-}
-
-function addressSpec(random: Random, path: ApiPath): JsonObject {
-  const field = path === VIPS ? ['subnet', 'v4ip'] : ['externalSubnet', 'v4Ip'];
-  const spec: JsonObject = { [field[0] ?? '']: random.pick(SUBNET_NAMES) };
-  if (random.chance(0.5)) spec[field[1] ?? ''] = random.pick(['10.1.0.2', '10.1.0.3', '10.1.1.10', '10.2.0.3']);
-  return spec;
 }
 
 export function podSpec(): JsonObject {
@@ -289,17 +235,9 @@ function drawEdit(
   cluster: SimulatedCluster,
 ): Operation {
   const edit = (patch: JsonObject, status = false): Operation => ({ do: 'edit', ...where, patch, ...(status ? { status } : {}) });
+  const drawn = DRAWN.get(where.path);
+  if (drawn !== undefined) return edit({ spec: (drawn.edit ?? drawn.spec)(random) });
   switch (where.path) {
-    case VPCS:
-      return edit({ spec: { namespaces: null, staticRoutes: null, policyRoutes: null, vpcPeerings: null, ...vpcSpec(random) } });
-    case SUBNETS: {
-      const { cidrBlock, vpc, ...rest } = subnetSpec(random);
-      const spec: JsonObject = { private: null, gatewayType: null, gatewayNode: null, enableDHCP: null, ...rest };
-      // Immutable fields are edited now and then all the same.
-      if (random.chance(0.15)) spec['cidrBlock'] = cidrBlock ?? '';
-      if (random.chance(0.1)) spec['vpc'] = vpc ?? 'v0';
-      return edit({ spec });
-    }
     case NAMESPACES:
       return random.chance(0.5)
         ? edit({ metadata: { labels: { team: random.pick(['a', 'b', 'c']) } } })
@@ -312,15 +250,10 @@ function drawEdit(
       return random.chance(0.5)
         ? edit({ metadata: { annotations: { 'kiln.io/lease': random.pick(['1s', '30s', 'x']) } } })
         : edit({ spec: { subnet: random.pick(SUBNET_NAMES), ipAddress: someAddress(random) } });
-    case IP_POOLS:
-      return edit({ spec: poolSpec(random) });
     case STATEFUL_SETS:
       return edit({ spec: { replicas: random.below(5) } });
     case NETWORKS:
       return edit({ spec: { config: random.pick(['{"cniVersion":"0.3.0","type":"kube-ovn"}', '{"type":"bridge"}', 'broken']) } });
-    case VIPS:
-    case OVN_EIPS:
-      return edit({ spec: addressSpec(random, where.path) });
     default:
       return drawCreate(random, where.path, cluster);
   }
@@ -343,9 +276,4 @@ function editPod(random: Random, edit: (patch: JsonObject, status?: boolean) => 
     case 'label':
       return edit({ metadata: { labels: { app: `${name}-x` } } });
   }
-}
-
-function some(random: Random, from: readonly string[]): string[] {
-  const chosen = from.filter(() => random.chance(0.4));
-  return chosen.length > 0 ? chosen : [random.pick(from)];
 }

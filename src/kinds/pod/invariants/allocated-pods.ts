@@ -2,17 +2,17 @@
  * I7: annotations, IP object and port of an allocated pod agree, and its Subnet has the address. If its Subnet was removed by force, the
  * network still exists; if the Subnet was made again with another CIDR, the pod keeps its address and has a report.
  */
-import type { CoreCondition } from '../api/kubernetes/core.ts';
-import { POD_CONDITION } from '../api/well-known.ts';
-import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
-import { parseCidr, cidrContains } from '../net/cidr.ts';
-import { parseAddress } from '../net/address.ts';
-import { splitList } from '../net/dual.ts';
-import { rowId } from '../nb/row-id.ts';
-import type { World } from '../world/world.ts';
-import type { AllocatedInterface } from './address-holders.ts';
-import { allocatedInterfaces } from './address-holders.ts';
-import type { Violation } from './violation.ts';
+import type { CoreCondition } from '../../../api/kubernetes/core.ts';
+import { POD_CONDITION } from '../../../api/well-known.ts';
+import { launchedInstance } from '../../../api/kubernetes/virtual-machine.ts';
+import { parseCidr, cidrContains } from '../../../net/cidr.ts';
+import { parseAddress } from '../../../net/address.ts';
+import { splitList } from '../../../net/dual.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import type { World } from '../../../world/world.ts';
+import type { AllocatedInterface } from '../../../invariants/address-holders.ts';
+import { allocatedInterfaces } from '../../../invariants/address-holders.ts';
+import type { Violation } from '../../../invariants/violation.ts';
 
 export function allocatedPods(world: World): readonly Violation[] {
   return allocatedInterfaces(world).flatMap((nic) =>

@@ -1,17 +1,17 @@
 /**
  * I1 and I2: the address counts in a Subnet's status follow from the holders and its spec.
  */
-import type { Subnet } from '../api/kinds/subnet.ts';
-import { parseAddress } from '../net/address.ts';
-import type { Address, Family } from '../net/address.ts';
-import { parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
-import { IntervalSet } from '../net/interval-set.ts';
-import { cidrRange, formatIntervals, parseRange } from '../net/range.ts';
-import { addressesOfPort, switchOfForeign } from '../world/foreign-ports.ts';
-import type { World } from '../world/world.ts';
-import type { HoldersBySubnet } from './address-holders.ts';
-import type { Violation } from './violation.ts';
+import type { Subnet } from '../../../api/kinds/subnet.ts';
+import { parseAddress } from '../../../net/address.ts';
+import type { Address, Family } from '../../../net/address.ts';
+import { parseCidr } from '../../../net/cidr.ts';
+import { splitList } from '../../../net/dual.ts';
+import { IntervalSet } from '../../../net/interval-set.ts';
+import { cidrRange, formatIntervals, parseRange } from '../../../net/range.ts';
+import { addressesOfPort, switchOfForeign } from '../../../world/foreign-ports.ts';
+import type { World } from '../../../world/world.ts';
+import type { HoldersBySubnet } from '../../../invariants/address-holders.ts';
+import type { Violation } from '../../../invariants/violation.ts';
 
 export function subnetCounts(world: World, holders: HoldersBySubnet): readonly Violation[] {
   const violations: Violation[] = [];

@@ -158,6 +158,11 @@ export const KILN_ANNOTATIONS = {
     what: 'how long the address stays reserved while nothing uses it, such as `24h`',
   },
   given: { on: 'Vip, OvnEip, IptablesEIP', use: 'acts, writes', what: 'its allocated addresses, as JSON; its status follows from it' },
+  acceptedSpec: {
+    on: 'Subnet',
+    use: 'acts, writes',
+    what: 'its spec as it was last accepted, as JSON, which stays in effect while a later one is refused',
+  },
   awaitSubnet: { on: 'Namespace', use: 'acts', what: '`true`, or names of Subnets that its pods wait for' },
   awaitIpPool: { on: 'Namespace', use: 'acts', what: '`true`, or names of IPPools that its pods wait for' },
   misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },

@@ -50,8 +50,8 @@ export const REASONS = {
   // Pending states.
   RouterPending: { means: 'the logical router does not exist yet', next: 'wait; if it lasts, see the log' },
   RouterPortPending: {
-    means: "the Vpc's router has no port to the Subnet yet, or another program removed the port while the Subnet was frozen",
-    next: 'see the Vpc, or correct the spec',
+    means: "the Vpc's router has no port to the Subnet yet",
+    next: 'wait; if it lasts, see the Vpc and the log',
   },
   SwitchPending: { means: 'the logical switch does not exist yet', next: 'wait; if it lasts, see the log' },
   SubnetTerminating: { means: 'the Subnet is being deleted and accepts no new dependents', next: 'choose another Subnet' },

@@ -140,6 +140,8 @@ export const kilnAnnotation = {
   awaitIpPool: 'kiln.io/await-ip-pool',
   /** On a Namespace: `report`, `rebind` or `evict`. */
   misbound: 'kiln.io/misbound',
+  /** On a Subnet: its spec as it was last accepted, as JSON. */
+  acceptedSpec: 'kiln.io/accepted-spec',
   /** On a Subnet: comma-separated namespaces that may name it, in addition to those bound to it. */
   admitNamespaces: 'kiln.io/admit-namespaces',
   /** On a Subnet: `true` allows pods to turn off port security. */

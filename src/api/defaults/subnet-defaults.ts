@@ -152,5 +152,7 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
 };
 
 /** The spec with the changes of `subnetDefaults`. */
-export const withSubnetDefaults = (subnet: NamedSubnet, settings: SubnetSettings): SubnetSpec =>
-  Object.fromEntries(Object.entries({ ...subnet.spec, ...subnetDefaults(subnet, settings) }).filter(([, value]) => value !== null));
+export const withSubnetDefaults = (subnet: NamedSubnet, settings: SubnetSettings, applied: readonly string[] = []): SubnetSpec =>
+  Object.fromEntries(
+    Object.entries({ ...subnet.spec, ...subnetDefaults(subnet, settings, applied) }).filter(([, value]) => value !== null),
+  );

@@ -11,7 +11,7 @@ import type { Labels } from '../../api/kubernetes/meta.ts';
 import { PoolRanges } from '../../api/validation/pool-ranges.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetSpec } from '../subnet/validity/subnet-basics.ts';
+import { subnetSpec } from '../subnet/validity/spec-in-effect.ts';
 import { subnetRows } from '../subnet/validity/subnet-state.ts';
 import { cidrsOf } from '../subnet/validity/subnet-networks.ts';
 import { subnetNetworks, subnetView } from '../subnet/validity/subnet-view.ts';

@@ -2,7 +2,7 @@
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { subnetSpec } from '../subnet/validity/subnet-basics.ts';
+import { subnetSpec } from '../subnet/validity/spec-in-effect.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcOwner, routerId } from './vpc-view.ts';
 

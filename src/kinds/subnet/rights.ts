@@ -53,7 +53,7 @@ export const rights: KindRights = {
           SAME_GATEWAYS,
         ),
       }),
-      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, fill in defaults of a Subnet's spec, and record its MTU in annotation ${kilnAnnotation.mtu}`,
+      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, fill in defaults of a Subnet's spec, and record its MTU and its accepted spec in annotations ${kilnAnnotation.mtu} and ${kilnAnnotation.acceptedSpec}`,
     },
   ],
 };

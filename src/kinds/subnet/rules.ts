@@ -11,10 +11,12 @@ import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
 import { subnetStatus, subnetUsageStatus } from '../../compile/subnet/status/subnet-status.ts';
 import { subnetLifecycle } from '../../compile/subnet/subnet-lifecycle.ts';
 import { subnetPool } from '../../compile/subnet/subnet-pool.ts';
+import { subnetAcceptedSpec } from '../../compile/subnet/subnet-accepted-spec.ts';
 import { subnetSpecDefaults, subnetUnsupported } from '../../compile/subnet/subnet-spec.ts';
 
 export const rules: readonly Rule[] = [
   subnetSpecDefaults,
+  subnetAcceptedSpec,
   subnetUnsupported,
   subnetSwitch,
   subnetLoadBalancers,

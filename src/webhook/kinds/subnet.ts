@@ -24,15 +24,11 @@ import { nodeView } from '../../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../../compile/subnet/validity/subnet-acceptance.ts';
 import { changeUnderPods, mayChangeUnderPods } from '../../compile/subnet/validity/change-under-pods.ts';
 import { podsInSubnet, usersText } from '../../compile/subnet/validity/gateway-users.ts';
-import { isRunning, subnetBasics } from '../../compile/subnet/validity/subnet-basics.ts';
+import { keptNetworks } from '../../compile/subnet/validity/accepted-spec.ts';
+import { subnetBasics } from '../../compile/subnet/validity/spec-in-effect.ts';
+import { isRunning } from '../../compile/subnet/validity/subnet-basics.ts';
 import { routerPortDropped } from '../../compile/subnet/validity/subnet-conflicts.ts';
-import {
-  requestedNetworks,
-  routerPortNetworks,
-  cidrsOf,
-  networkInUse,
-  networksRequestedBy,
-} from '../../compile/subnet/validity/subnet-networks.ts';
+import { requestedNetworks, cidrsOf, networkInUse, networksRequestedBy } from '../../compile/subnet/validity/subnet-networks.ts';
 import type { NetworkInUse } from '../../compile/subnet/validity/orphaned-in-use.ts';
 import { orphanedInUse } from '../../compile/subnet/validity/orphaned-in-use.ts';
 import { networkMissing } from '../../compile/subnet/validity/subnet-provider.ts';
@@ -204,7 +200,6 @@ function implementedSubnet(world: World, name: string, vpc: string): readonly Na
   const subnet = world.subnets.get(name);
   const { kind } = world.ask(subnetAcceptance, name);
   if (subnet === undefined || world.ask(subnetBasics, name)?.isOvn !== true || kind === 'invalid') return [];
-  const asked = world.ask(requestedNetworks, name);
-  const networks = kind === 'frozen' && asked.carries ? world.ask(routerPortNetworks, name) : asked;
-  return [{ name, spec: { ...subnet.spec, vpc, cidrBlock: cidrsOf(networks) } }];
+  const [kept, asked] = [kind === 'frozen' ? world.ask(keptNetworks, name) : {}, world.ask(requestedNetworks, name)];
+  return [{ name, spec: { ...subnet.spec, vpc, cidrBlock: cidrsOf(kept) || cidrsOf(asked) } }];
 }

@@ -15,7 +15,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { ipPoolAddresses } from '../../ip/ip-pool-subnet.ts';
 import { namespaceFacts } from '../../namespace/namespace-binding.ts';
-import { subnetBasics } from '../../subnet/validity/subnet-basics.ts';
+import { subnetBasics } from '../../subnet/validity/spec-in-effect.ts';
 import { providerSubnets } from '../../subnet/validity/subnet-view.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { commandText, nameArgument } from '../../../text/command-text.ts';

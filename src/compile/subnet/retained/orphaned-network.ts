@@ -14,7 +14,7 @@ import type { Rule } from '../../compiler.ts';
 import { retainedRows } from '../../retained-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
-import { subnetBasics } from '../validity/subnet-basics.ts';
+import { subnetBasics } from '../validity/spec-in-effect.ts';
 import { subnetRows } from '../validity/subnet-state.ts';
 import { linkRow } from '../rows/subnet-switch.ts';
 import { switchId } from '../validity/subnet-view.ts';

@@ -6,7 +6,7 @@ import { ofFamily } from '../../../net/dual.ts';
 import { parseRange } from '../../../net/range.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { subnetSpec } from '../validity/subnet-basics.ts';
+import { subnetSpec } from '../validity/spec-in-effect.ts';
 import { requestedNetworks } from '../validity/subnet-networks.ts';
 
 /** A query of its own: the status runs again for every allocated address. */

@@ -14,7 +14,7 @@ import { defineQuery } from '../../../world/world.ts';
 import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
 import { unreadAnnotations } from '../../unread-annotations.ts';
 import { ineffectiveMatch } from '../../ineffective-condition.ts';
-import { subnetSpec } from '../validity/subnet-basics.ts';
+import { subnetSpec } from '../validity/spec-in-effect.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from '../validity/subnet-findings.ts';
 import { networksWithoutGateway } from '../rows/subnet-gateway.ts';

@@ -12,7 +12,6 @@ import { rowConflictOf } from '../../row-conflict.ts';
 import { ineffectiveCondition } from '../../ineffective-condition.ts';
 import { gatewayMissing } from './subnet-gateway-missing.ts';
 import { centralizedGateway } from '../rows/subnet-gateway.ts';
-import { cutOff } from './subnet-cut-off.ts';
 import type { SubnetProblem } from '../validity/subnet-acceptance.ts';
 import { subnetAcceptance } from '../validity/subnet-acceptance.ts';
 import { subnetFindings } from '../validity/subnet-findings.ts';
@@ -73,8 +72,8 @@ export const subnetStatus: Rule = {
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
     const acceptance = world.ask(subnetAcceptance, name);
     if (acceptance.kind !== 'accepted') {
-      const lost = acceptance.kind === 'frozen' ? cutOff(world, view) : undefined;
-      return [{ ...patch, ...NOTHING_INEFFECTIVE, conditions: failed(name, acceptance, lost) }];
+      const conflict = acceptance.kind === 'frozen' ? rowConflictOf(world, subnetOwner(view)) : undefined;
+      return [{ ...patch, ...NOTHING_INEFFECTIVE, conditions: failed(name, acceptance, conflict) }];
     }
     const gateway = world.ask(centralizedGateway, name);
     const ineffectiveReport = ineffectiveCondition(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
@@ -101,14 +100,17 @@ export const subnetStatus: Rule = {
 
 /**
  * Kube-OVN has one reason for every broken rule; condition `Accepted` has the exact one.
- * @param lost the problem of the frozen network, if it has one
+ * @param conflict of a row of its running network
  */
-function failed(name: string, { reason, code = reason, message: why }: SubnetProblem, lost?: SubnetProblem): ConditionOutput[] {
+function failed(name: string, { reason, code = reason, message: why }: SubnetProblem, conflict: string | undefined): ConditionOutput[] {
   const message = withNext(why, commandText`kubectl edit subnet ${name}`);
   return [
     { type: 'Accepted', status: 'False', reason: code, message },
     { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
-    { type: 'Ready', status: 'False', ...(lost === undefined ? { reason, message } : { ...lost, event: 'Warning' }) },
+    {
+      ...{ type: 'Ready', status: 'False' },
+      ...(conflict === undefined ? { reason, message } : { reason: 'RowConflict', message: conflict, event: 'Warning' }),
+    },
     { type: 'Error', status: 'True', reason, message, event: 'Warning' },
   ];
 }

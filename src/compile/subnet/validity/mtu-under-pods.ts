@@ -14,7 +14,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import { podsInSubnet, usersText } from './gateway-users.ts';
-import { subnetBasics } from './subnet-basics.ts';
+import { subnetBasics } from './spec-in-effect.ts';
 
 /** `spec.mtu` of running pods (0 for the default), or that of the spec where no pod has another one. */
 export function mtuInEffect(world: World, subnet: string): number {

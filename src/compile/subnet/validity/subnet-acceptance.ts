@@ -8,7 +8,7 @@ import { acceptsNoSubnet } from '../../../kinds/subnet/dependencies/vpc-subnets.
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { isRunning, subnetBasics } from './subnet-basics.ts';
+import { isRunning, requestedBasics } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetConflict, immutableFieldChanged } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
@@ -27,7 +27,7 @@ export interface SubnetProblem {
 
 /**
  * - `accepted`: rules emit the rows from the spec, also while the Subnet is being deleted and has blockers;
- * - `frozen`: the spec is invalid, or conflicts with another object, and a network is running: its rows stay as they are;
+ * - `frozen`: the spec is invalid, or conflicts with another object, and a network is running: the last accepted spec stays in effect;
  * - `invalid`: the same without a running network: no rows.
  */
 export type SubnetAcceptance = { readonly kind: 'accepted' } | ({ readonly kind: 'frozen' | 'invalid' } & SubnetProblem);
@@ -43,7 +43,7 @@ export const subnetAcceptance: Query<SubnetAcceptance> = defineQuery('subnet-acc
 isSubnetLateForVpc.define((world, name) => problemOf(world, name)?.reason === 'VpcTerminating');
 
 function problemOf(world: World, name: string): SubnetProblem | undefined {
-  const view = world.ask(subnetBasics, name);
+  const view = world.ask(requestedBasics, name);
   if (view === undefined) return { reason: 'NotFound', message: `Subnet ${name} does not exist` };
   const broken = brokenRules(world, view);
   const [first] = broken;

@@ -43,10 +43,14 @@ export interface SubnetBasics {
   readonly routeTable: string;
 }
 
-/** Undefined if no Subnet has that name. */
-export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet-basics', (world, name) => {
+/** As its present spec requests, accepted or not; for what is in effect: `subnetBasics`. Undefined if no Subnet has that name. */
+export const requestedBasics: Query<SubnetBasics | undefined> = defineQuery('subnet-requested-basics', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
-  if (subnet === undefined) return undefined;
+  return subnet === undefined ? undefined : basicsOf(world, subnet);
+});
+
+export function basicsOf(world: World, subnet: SubnetIntent): SubnetBasics {
+  const { name } = subnet.metadata;
   const { spec } = subnet;
   const provider = orElse(spec.provider, DEFAULT_PROVIDER);
   const vpc = world.vpcOf(subnet);
@@ -76,10 +80,13 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
     private: spec.private === true,
     routeTable: spec.routeTable ?? '',
   };
-});
+}
 
-/** The spec. */
-export const subnetSpec: Query<SubnetSpec | undefined> = defineQuery('subnet-spec', (world, name) => world.ask(subnetIntent, name)?.spec);
+/** The present spec, accepted or not; for the one in effect: `subnetSpec`. */
+export const requestedSpec: Query<SubnetSpec | undefined> = defineQuery(
+  'subnet-requested-spec',
+  (world, name) => world.ask(subnetIntent, name)?.spec,
+);
 
 /** The row of a Subnet's switch. */
 export function switchId(subnet: string): RowId {
@@ -88,8 +95,8 @@ export function switchId(subnet: string): RowId {
 
 /** Whether its switch is ours, or is a row of ours that lost its ownership keys, which are restored while the network runs on. */
 export function isRunning(world: World, name: string): boolean {
-  const basics = world.ask(subnetBasics, name);
-  return basics !== undefined && hasSwitch(world, name, subnetOwner(basics));
+  const subnet = world.ask(subnetIntent, name);
+  return subnet !== undefined && hasSwitch(world, name, subnetIntentOwner(subnet));
 }
 
 /** The same, or its switch is a legacy row, which an accepted Subnet adopts. */

@@ -28,17 +28,18 @@ import {
 import { subnetCidrs } from '../../../api/defaults/subnet-defaults.ts';
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
+import { acceptedSpec, keptNetworks } from './accepted-spec.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import { usersText } from './gateway-users.ts';
 import { nodeView } from '../../node/node-view.ts';
 import { orphanedInUse } from './orphaned-in-use.ts';
 import type { Claim } from './overlapping-claims.ts';
 import { yieldingClaims } from './overlapping-claims.ts';
-import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
+import { isRunning, requestedBasics, requestedSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import type { SubnetNetworks } from './subnet-networks.ts';
-import { requestedNetworks, routerPortNetworks, routerPortUsers } from './subnet-networks.ts';
+import { cidrsOf, requestedNetworks, routerPortUsers } from './subnet-networks.ts';
 
 /** Ranks; the lowest has precedence: networks in effect, those that were (2 to 4), orphaned networks, new networks. */
 const RANK_IN_EFFECT = 1;
@@ -47,7 +48,7 @@ const RANK_OF_NEW = 6;
 
 /** The conflict of a Subnet, or undefined. */
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
-  const view = world.ask(subnetBasics, name);
+  const view = world.ask(requestedBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
   if (isNamedAsVpc(world, view)) return subnetNamedAsVpc(name);
   return holdsApiServer(world, view) ?? world.ask(vpcOverlaps, view.vpc).get(name);
@@ -57,7 +58,7 @@ export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-co
 function holdsApiServer(world: World, { name, inDefaultVpc, isOvn }: SubnetBasics): Finding | undefined {
   const addresses = inDefaultVpc && isOvn ? (world.apiServer.get(API_SERVER) ?? []) : [];
   if (addresses.length === 0) return undefined;
-  const spec = world.ask(subnetSpec, name) ?? {};
+  const spec = world.ask(requestedSpec, name) ?? {};
   const held = heldAddress(subnetCidrs(spec), addresses);
   return held === undefined ? undefined : subnetHoldsApiServer({ name, spec }, held);
 }
@@ -82,7 +83,7 @@ function isInvalidAnyway(world: World, view: SubnetBasics): boolean {
  * port while routes of running pods lead to that port.
  */
 export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('subnet-immutable-field-changed', (world, name) => {
-  const view = world.ask(subnetBasics, name);
+  const view = world.ask(requestedBasics, name);
   const subnet = world.ask(subnetIntent, name);
   if (view === undefined || subnet === undefined) return undefined;
   const { vpc, provider, isOvn } = view;
@@ -119,7 +120,7 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
   const first = world.ask(firstOverlaps, vpc);
   const found = new Map<string, Finding>();
   for (const [owner, before] of first) {
-    const subnet = { name: owner, spec: world.ask(subnetSpec, owner) ?? {} };
+    const subnet = { name: owner, spec: world.ask(requestedSpec, owner) ?? {} };
     const { family, base } = before.cidr;
     found.set(
       owner,
@@ -150,13 +151,17 @@ function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
   }
 }
 
-/** The networks of a Subnet's router port, if they differ from the requested ones. */
+/** The networks that a Subnet keeps while its spec is refused, if they differ from the requested ones. */
 function claimsInEffect(world: World, name: string): readonly Claim[] {
-  const view = world.ask(subnetBasics, name);
+  const view = world.ask(requestedBasics, name);
+  return view === undefined || !keepsOthers(world, name) ? [] : claimsTo(world.ask(keptNetworks, name), view, 'inEffect', RANK_IN_EFFECT);
+}
+
+function keepsOthers(world: World, name: string): boolean {
   const requested = world.ask(requestedNetworks, name);
-  return view === undefined || requested.inPlace || !requested.carries
-    ? []
-    : claimsTo(world.ask(routerPortNetworks, name), view, 'inEffect', RANK_IN_EFFECT);
+  return world.ask(acceptedSpec, name) === undefined
+    ? !requested.inPlace && requested.carries
+    : cidrsOf(world.ask(keptNetworks, name)) !== cidrsOf(requested);
 }
 
 /**
@@ -165,20 +170,20 @@ function claimsInEffect(world: World, name: string): readonly Claim[] {
  */
 function orphanedClaims(world: World, vpc: string): Claim[] {
   return world.ask(orphanedInUse, vpc).flatMap(({ subnet, cidrs }) => {
-    const owner = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : removedSubnetText(subnet);
+    const owner = world.ask(requestedBasics, subnet)?.vpc === vpc ? subnet : removedSubnetText(subnet);
     return cidrs.map((cidr) => ({ owner, kind: 'inEffect' as const, cidr, vlan: '', rank: `${RANK_OF_ORPHANED} ${subnet}` }));
   });
 }
 
 function claimsOf(world: World, name: string): readonly Claim[] {
-  const view = world.ask(subnetBasics, name);
+  const view = world.ask(requestedBasics, name);
   if (view === undefined || !view.isOvn) return [];
   const running = isRunning(world, name);
   const isInvalid = isInvalidAnyway(world, view);
   if (isInvalid && !running) return [];
   const networks = world.ask(requestedNetworks, name);
   const precedence = networks.inPlace ? RANK_IN_EFFECT : running ? rankOfMoving(world, name, networks) : rankOfNew(world, view);
-  const elsewhere = isInvalid && !networks.inPlace && networks.carries;
+  const elsewhere = isInvalid && keepsOthers(world, name);
   const requested = claimsTo(networks, view, elsewhere ? 'impossible' : 'requested', precedence);
   return elsewhere ? [...claimsInEffect(world, name), ...requested] : requested;
 }

@@ -12,7 +12,7 @@ import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namesText } from '../../findings-text.ts';
-import { subnetBasics } from './subnet-basics.ts';
+import { subnetBasics } from './spec-in-effect.ts';
 
 const NONE: readonly Finding[] = [];
 

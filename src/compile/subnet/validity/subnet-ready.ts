@@ -6,7 +6,8 @@ import { defineQuery } from '../../../world/world.ts';
 import type { SubnetProblem } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { rowConflictOf } from '../../row-conflict.ts';
-import { runsOnceAdopted, subnetBasics, subnetOwner } from './subnet-basics.ts';
+import { subnetBasics } from './spec-in-effect.ts';
+import { runsOnceAdopted, subnetOwner } from './subnet-basics.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 export type SubnetReadiness =

@@ -1,8 +1,9 @@
-/** Whether the rows of a Subnet are emitted from its spec, frozen, or none. */
+/** Whether the rows of a Subnet are emitted from the spec in effect, frozen because no accepted spec is known, or none. */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { ownerText } from '../../../nb/ownership.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
+import { acceptedSpec } from './accepted-spec.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { subnetOwner, subnetView, switchId } from './subnet-view.ts';
@@ -13,10 +14,11 @@ export const subnetRows: Query<SubnetRows> = defineQuery('subnet-rows', (world, 
   const view = world.ask(subnetView, name);
   if (view === undefined || (view.terminating && blockersOf(world, 'subnets', name).count === 0)) return 'none';
   const { kind } = world.ask(subnetAcceptance, name);
-  return kind === 'accepted' ? 'emitted' : kind === 'frozen' ? 'frozen' : 'none';
+  if (kind === 'invalid') return 'none';
+  return kind === 'accepted' || world.ask(acceptedSpec, name) !== undefined ? 'emitted' : 'frozen';
 });
 
-/** The view of a Subnet with rows emitted from its spec, else undefined. */
+/** The view of a Subnet with rows emitted from the spec in effect, else undefined. */
 export function emittedSubnet(world: World, name: string): SubnetView | undefined {
   return world.ask(subnetRows, name) === 'emitted' ? world.ask(subnetView, name) : undefined;
 }

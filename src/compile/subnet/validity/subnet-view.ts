@@ -10,11 +10,13 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
-import { subnetBasics } from './subnet-basics.ts';
+import { keptNetworks } from './accepted-spec.ts';
+import { subnetBasics } from './spec-in-effect.ts';
 import type { Network, SubnetNetworks } from './subnet-networks.ts';
-import { requestedNetworks, routerPortNetworks, cidrsOf } from './subnet-networks.ts';
+import { requestedNetworks, cidrsOf } from './subnet-networks.ts';
 
-export { subnetOwner, isRunning, runsOnceAdopted, subnetIntentOwner, subnetSpec, switchId } from './subnet-basics.ts';
+export { subnetOwner, isRunning, runsOnceAdopted, subnetIntentOwner, switchId } from './subnet-basics.ts';
+export { subnetSpec } from './spec-in-effect.ts';
 
 /** `v4` and `v6` are the networks in effect, each with its gateway. */
 export interface SubnetView extends SubnetBasics, Dual<Network> {
@@ -28,11 +30,8 @@ export interface SubnetView extends SubnetBasics, Dual<Network> {
 /** Undefined if no Subnet has that name. */
 export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-view', (world, name) => {
   const basics = world.ask(subnetBasics, name);
-  return basics === undefined ? undefined : viewWith(basics, world.ask(subnetNetworks, name));
-});
-
-/** The view of a Subnet with these networks in effect. */
-export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): SubnetView {
+  if (basics === undefined) return undefined;
+  const { v4, v6 } = world.ask(subnetNetworks, name);
   const networks = { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
   return {
     ...basics,
@@ -41,11 +40,11 @@ export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): Subne
     cidr: cidrsOf(networks),
     gateway: joinDual({ ...(v4 !== undefined && { v4: v4.gateway }), ...(v6 !== undefined && { v6: v6.gateway }) }),
   };
-}
+});
 
-/** The networks in effect: for a frozen Subnet those of its rows. */
+/** The networks in effect. */
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
-  world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? routerPortNetworks : requestedNetworks, name),
+  world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? keptNetworks : requestedNetworks, name),
 );
 
 /** Whether the addresses are in the networks in effect; an empty text is no address. */

@@ -8,7 +8,7 @@ import { rowId } from '../../../nb/row-id.ts';
 import { commandText } from '../../../text/command-text.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { subnetBasics } from './subnet-basics.ts';
+import { subnetBasics } from './spec-in-effect.ts';
 
 /** The sentence about an underlay Subnet without the port; undefined for any other Subnet. */
 export const localnetMissing: Query<string | undefined> = defineQuery('subnet-localnet-missing', (world, name) => {

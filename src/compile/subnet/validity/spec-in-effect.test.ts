@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { OWNER_KEY, ownerText, UID_KEY } from '../../../nb/ownership.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { tableOf } from '../../../nb/row-id.ts';
@@ -46,6 +47,13 @@ function rowsOf({ bench }: PodScene): Rows {
   const { uid } = bench.object('subnets', 'net')?.metadata ?? assert.fail();
   const owner = ownerText({ kind: 'subnet', namespace: '', name: 'net', uid });
   return Object.fromEntries([...bench.world.rows.ownedBy(owner)].toSorted().map((id) => [id, { ...bench.world.rows.best(id)?.row }]));
+}
+
+/** Without the UUIDs of rows, and of those that they refer to. */
+function contentsOf(rows: Rows): readonly string[] {
+  return Object.entries(rows).map(
+    ([id, row]) => `${id} ${inspect(row, { depth: 5, sorted: true }).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '')}`,
+  );
 }
 
 /** Edits with ovn-nbctl, by table: no column of the identity. */
@@ -99,22 +107,26 @@ for (const [kind, spec] of Object.entries(SUBNETS))
       made.bench.converge();
       assert.equal(made.bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
       assert.deepEqual(rowsOf(made), before);
+      const contents = contentsOf(before);
       changeAll(made);
+      assert.notDeepEqual(contentsOf(rowsOf(made)), contents);
       made.bench.converge();
-      assert.deepEqual(rowsOf(made), before);
+      assert.deepEqual(contentsOf(rowsOf(made)), contents);
       for (const [id, row] of Object.entries(before)) {
         const table = tableOf(id as RowId);
         // For a Subnet whose spec names another Vpc, only the name of its router port shows the present one.
         if (NAMES[table] === undefined || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
         write(made, row, table, NAMES[table]);
         made.bench.converge();
-        assert.deepEqual(rowsOf(made), before, id);
+        // A row under another identity is deleted, and the missing one is created.
+        assert.deepEqual(contentsOf(rowsOf(made)), contents, id);
       }
       // Also if no controller was leading when it was changed.
+      const restored = rowsOf(made);
       changeAll(made);
       const fresh = made.bench.restarted();
       fresh.converge();
-      for (const [id, row] of Object.entries(before)) assert.deepEqual({ ...fresh.world.rows.best(id as RowId)?.row }, row);
+      for (const [id, row] of Object.entries(restored)) assert.deepEqual({ ...fresh.world.rows.best(id as RowId)?.row }, row);
     });
   }
 
@@ -195,22 +207,114 @@ test('a row with keys of another program is foreign, whatever it was before', ()
   assert.deepEqual(made.bench.externalIds('Logical_Router_Port', id.slice(id.indexOf('/') + 1)), external_ids);
 });
 
-test('a row whose last written contents are unknown stays as it is: its field was edited together with the invalid one', () => {
-  const made = scene(SUBNETS['of a Vpc'] ?? {});
-  const lease = (): string | undefined => {
-    const rows = Object.values(rowsOf(made)).filter((row) => 'cidr' in row && row['cidr'] === '10.70.0.0/24');
-    return (rows[0]?.['options'] as ReadonlyMap<string, string> | undefined)?.get('lease_time');
-  };
-  assert.equal(lease(), '77');
-  made.bench.edit('subnets', 'net', { gateway: '10.99.0.1', dhcpV4Options: 'lease_time=99' });
-  made.bench.converge();
-  assert.equal(lease(), '77', 'an invalid spec has no effect');
+function lease(made: PodScene): string | undefined {
+  const rows = Object.values(rowsOf(made)).filter((row) => 'cidr' in row && row['cidr'] === '10.70.0.0/24');
+  return (rows[0]?.['options'] as ReadonlyMap<string, string> | undefined)?.get('lease_time');
+}
+
+function setLease(made: PodScene, time: string): void {
   const row = Object.values(rowsOf(made)).find(({ cidr }) => cidr === '10.70.0.0/24') ?? assert.fail();
-  const options = { ...Object.fromEntries(row['options'] as ReadonlyMap<string, string>), lease_time: '88' };
+  const options = { ...Object.fromEntries(row['options'] as ReadonlyMap<string, string>), lease_time: time };
   write(made, row, 'DHCP_Options', { options });
   made.bench.converge();
-  assert.equal(lease(), '88');
+}
+
+const ACCEPTED = 'kiln.io/accepted-spec';
+
+function annotationOf({ bench }: PodScene): string | undefined {
+  return bench.object('subnets', 'net')?.metadata.annotations?.[ACCEPTED];
+}
+
+function annotate({ bench }: PodScene, text: string | undefined): void {
+  const subnet = bench.object('subnets', 'net') ?? assert.fail();
+  const { [ACCEPTED]: _before, ...others } = subnet.metadata.annotations ?? {};
+  bench.put('subnets', {
+    ...subnet,
+    metadata: { ...subnet.metadata, annotations: { ...others, ...(text !== undefined && { [ACCEPTED]: text }) } },
+  });
+  bench.converge();
+}
+
+test('a field that is edited together with an invalid one keeps its accepted value, also for repairs, until the spec is accepted', () => {
+  const made = scene(SUBNETS['of a Vpc'] ?? {});
+  assert.equal(lease(made), '77');
+  made.bench.edit('subnets', 'net', { gateway: '10.99.0.1', dhcpV4Options: 'lease_time=99' });
+  made.bench.converge();
+  assert.equal(lease(made), '77', 'an invalid spec has no effect');
+  setLease(made, '88');
+  assert.equal(lease(made), '77');
   made.bench.edit('subnets', 'net', { gateway: '', dhcpV4Options: 'lease_time=99' });
   made.bench.converge();
-  assert.equal(lease(), '99');
+  assert.equal(lease(made), '99');
+});
+
+test('the annotation has the accepted spec with its defaults, is written with these, and comes back when a client removes it', () => {
+  const made = scene(SUBNETS['of a Vpc'] ?? {});
+  const { uid = '' } = made.bench.object('subnets', 'net')?.metadata ?? {};
+  const { spec } = JSON.parse(annotationOf(made) ?? '') as { readonly spec: object };
+  assert.deepEqual(spec, made.bench.object('subnets', 'net')?.spec);
+  const before = annotationOf(made);
+  annotate(made, undefined);
+  assert.equal(annotationOf(made), before);
+  annotate(made, JSON.stringify({ uid, spec: { cidrBlock: '10.99.0.0/24' } }));
+  assert.equal(annotationOf(made), before, 'a forged one is replaced');
+  made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
+  made.bench.converge();
+  assert.equal(annotationOf(made), before, 'a refused spec is not kept');
+  assert.equal(made.bench.writesAfterRestart(), 0);
+});
+
+test('rows that are missing come back while the spec is refused', () => {
+  for (const table of ['Logical_Router_Port', 'Logical_Router_Policy', 'DHCP_Options', 'ACL']) {
+    const made = scene(SUBNETS['of a Vpc'] ?? {});
+    made.bench.edit('subnets', 'net', { gateway: '10.99.0.1' });
+    made.bench.converge();
+    const rows = rowsOf(made);
+    const before = contentsOf(rows);
+    const [, row] = Object.entries(rows).find(([id]) => tableOf(id as RowId) === table) ?? assert.fail(table);
+    made.bench.removeForeignRow(table, row['_uuid'] as Uuid);
+    made.bench.converge();
+    assert.deepEqual(contentsOf(rowsOf(made)), before, table);
+  }
+});
+
+/** What a client may write into the annotation, or leave of it. */
+const UNUSABLE: Readonly<Record<string, (uid: string, spec: object) => string | undefined>> = {
+  'is missing': () => undefined,
+  'is no JSON': () => '{',
+  'has the uid of another object': (_uid, spec) => JSON.stringify({ uid: 'other', spec }),
+  'has another type in a field': (uid, spec) => JSON.stringify({ uid, spec: { ...spec, acls: 'all', namespaces: [1] } }),
+  'has an invalid spec': (uid, spec) => JSON.stringify({ uid, spec: { ...spec, cidrBlock: '10.70.0.0/240' } }),
+  'has another Vpc': (uid, spec) => JSON.stringify({ uid, spec: { ...spec, vpc: 'z2' } }),
+};
+
+for (const [what, forge] of Object.entries(UNUSABLE))
+  test(`while the spec is refused and its annotation ${what}, the rows stay as they are`, () => {
+    const made = scene(SUBNETS['of a Vpc'] ?? {});
+    made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+    made.bench.converge();
+    const { uid = '', spec = {} } = { ...made.bench.object('subnets', 'net')?.metadata, ...made.bench.object('subnets', 'net') };
+    const accepted = annotationOf(made);
+    made.bench.edit('subnets', 'net', { gateway: '10.99.0.1', dhcpV4Options: 'lease_time=99' });
+    made.bench.converge();
+    const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
+    annotate(made, forge(uid, spec));
+    assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port]);
+    setLease(made, '88');
+    assert.equal(lease(made), '88', 'no row shows what it was');
+    annotate(made, accepted);
+    assert.equal(lease(made), '77');
+    annotate(made, forge(uid, spec));
+    made.bench.edit('subnets', 'net', { gateway: '', dhcpV4Options: 'lease_time=99' });
+    made.bench.converge();
+    assert.equal(lease(made), '99');
+    assert.match(annotationOf(made) ?? '', /lease_time=99/);
+  });
+
+test('a Subnet whose first spec is refused has no rows and no annotation', () => {
+  const made = new PodScene();
+  made.subnet('net', { cidrBlock: '10.70.0.0/240' });
+  made.bench.converge();
+  assert.equal(annotationOf(made), undefined);
+  assert.deepEqual(rowsOf(made), {});
 });

@@ -8,6 +8,7 @@ import { distributedGateway, subnetCentralizedGateway } from '../../compile/subn
 import { subnetLoadBalancers } from '../../compile/subnet/rows/subnet-load-balancers.ts';
 import { subnetRoutes } from '../../compile/subnet/rows/subnet-routes.ts';
 import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
+import { subnetMtuRecord } from '../../compile/subnet/status/subnet-mtu-record.ts';
 import { subnetStatus, subnetUsageStatus } from '../../compile/subnet/status/subnet-status.ts';
 import { subnetLifecycle } from '../../compile/subnet/subnet-lifecycle.ts';
 import { subnetPool } from '../../compile/subnet/subnet-pool.ts';
@@ -30,6 +31,7 @@ export const rules: readonly Rule[] = [
   orphanedSubnet,
   subnetPool,
   subnetStatus,
+  subnetMtuRecord,
   subnetUsageStatus,
   subnetLifecycle,
 ];

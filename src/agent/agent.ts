@@ -10,6 +10,7 @@ import type { Clock, Scheduler } from '../timing/clock.ts';
 import { KernelTarget } from './kernel/kernel-target.ts';
 import type { Programs } from './kernel/programs.ts';
 import { KubernetesTarget } from './kubernetes-target.ts';
+import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
 import { CniServer } from './requests/cni-server.ts';
 import { RequestsTarget } from './requests/requests-target.ts';
 import { Retries } from './retries.ts';
@@ -45,9 +46,10 @@ export class NodeAgent implements AsyncDisposable {
     const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock });
     const switches = new VswitchTarget({ session, world, retries, log, wake });
     const kernel = new KernelTarget({ world, programs, retries, clock, log, wake });
+    const filter = new PacketFilterTarget({ programs, retries, clock, log, wake });
     const requests = new RequestsTarget(world, clock, wake);
-    this.#targets = [new KubernetesTarget(client, settings.node, world, wake), switches, kernel, requests];
-    const outputs = new Outputs<NodeOutput>([switches.desired, kernel.desired, requests.desired]);
+    this.#targets = [new KubernetesTarget(client, settings.node, world, wake), switches, kernel, filter, requests];
+    const outputs = new Outputs<NodeOutput>([switches.desired, kernel.desired, filter.desired, requests.desired]);
     this.#turns = new Turns({
       reactor: world.reactor,
       targets: this.#targets,

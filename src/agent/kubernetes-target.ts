@@ -4,7 +4,9 @@ import { ListWatchCache } from '../kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../kube/resource.ts';
 import type { Target } from '../target/target.ts';
 import type { Table } from '../world/table.ts';
-import type { NodeWorld } from './world/node-world.ts';
+import { canonicalCidr } from '../net/cidr.ts';
+import { splitList } from '../net/dual.ts';
+import type { NodeSubnet, NodeWorld } from './world/node-world.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
@@ -16,7 +18,22 @@ interface NodeObject extends KubeObject {
   readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 }
 interface SubnetObject extends KubeObject {
-  readonly spec?: { readonly mtu?: number };
+  readonly spec?: {
+    readonly mtu?: number;
+    readonly vpc?: string;
+    readonly cidrBlock?: string;
+    readonly vlan?: string;
+    readonly logicalGateway?: boolean;
+    readonly natOutgoing?: boolean;
+    readonly gatewayType?: string;
+    readonly gatewayNode?: string;
+  };
+  readonly status?: {
+    readonly natOutgoingPolicyRules?: readonly {
+      readonly action?: string;
+      readonly match?: { readonly srcIPs?: string; readonly dstIPs?: string };
+    }[];
+  };
 }
 
 interface Source {
@@ -58,10 +75,11 @@ export class KubernetesTarget implements Target {
         world.nodes,
         ({ metadata, status }) => ({
           uid: metadata.uid ?? '',
+          annotations: metadata.annotations ?? {},
           addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
         }),
       ),
-      observe(new ListWatchCache<SubnetObject>({ client, resource: SUBNETS }), world.subnets, ({ spec }) => ({ mtu: spec?.mtu ?? 0 })),
+      observe(new ListWatchCache<SubnetObject>({ client, resource: SUBNETS }), world.subnets, subnetOf),
     ];
   }
 
@@ -92,4 +110,21 @@ export class KubernetesTarget implements Target {
   flush(): boolean {
     return true;
   }
+}
+
+function subnetOf({ spec = {}, status }: SubnetObject): NodeSubnet {
+  return {
+    mtu: spec.mtu ?? 0,
+    vpc: spec.vpc ?? '',
+    cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
+    overlay: (spec.vlan ?? '') === '' || spec.logicalGateway === true,
+    natOutgoing: spec.natOutgoing === true,
+    centralized: spec.gatewayType === 'centralized',
+    gatewayNodes: spec.gatewayNode ?? '',
+    natRules: (status?.natOutgoingPolicyRules ?? []).map(({ action, match }) => ({
+      action: action === 'forward' ? 'forward' : 'nat',
+      sources: match?.srcIPs ?? '',
+      destinations: match?.dstIPs ?? '',
+    })),
+  };
 }

@@ -48,7 +48,7 @@ export class AgentNode {
     this.socket = join(directory, 'agent.sock');
     const programs: Programs = { run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input) };
     const log: Log = jsonLog('debug', (line) => this.log.push(line));
-    const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', mtu: 1400 } as const;
+    const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
     this.#start = () =>
       new NodeAgent({ settings, client, vswitch: node.vswitch.endpoint, socket: this.socket, programs, clock: systemClock, log });
   }

@@ -41,6 +41,19 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   assert.match(await ports(), new RegExp(`^${device}$`, 'm'));
   assert.equal((await one.cni('CHECK', 'web', web.sandbox)).exit, 0);
 
+  // From a node to pods of both nodes and back, and to a host outside, which knows no route to pods.
+  await until("the node's interface is up", async () => (await one.node.namespace.run('ip', 'route', 'show')).includes('10.16.0.0/16'));
+  for (const { address } of [web, db]) await one.node.namespace.run('ping', '-n', '-q', '-c', '1', '-w', '5', address);
+  for (const { node } of cluster.nodes) assert.ok(await web.sandbox.reaches(node.address), `pod to ${node.name}`);
+  const outside = await cluster.underlay.addOutsideHost('172.18.0.99/16');
+  assert.ok(await web.sandbox.reaches('172.18.0.99'), 'to the outside, translated');
+  assert.match(await outside.run('ip', 'neighbour', 'show'), new RegExp(`^${one.node.address} `, 'm'));
+  // All rules are flushed by another program: they come back.
+  await one.node.namespace.run('nft', 'flush', 'ruleset');
+  await until('the rules are back', async () => (await one.node.namespace.run('nft', 'list', 'tables')).includes('inet kiln'));
+  assert.ok(await web.sandbox.reaches('172.18.0.99'));
+  await outside.delete();
+
   // A restart of the agent changes nothing, and the interface can be removed after it.
   const before = await one.node.vswitch.vsctl('--columns=_uuid,external_ids', 'list', 'interface');
   await one.stopAgent();

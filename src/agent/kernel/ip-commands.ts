@@ -1,5 +1,5 @@
 /** The commands that make a device as it should be. Pure. */
-import type { DeviceOutput } from '../world/outputs.ts';
+import type { DeviceOutput, DeviceRoute, LinkOutput } from '../world/outputs.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
 import { linkAlias } from './link-alias.ts';
 import { inNamespace } from './programs.ts';
@@ -36,7 +36,7 @@ export function deviceCommands(output: DeviceOutput, observed: ObservedDevice): 
 }
 
 /** Whether nothing has to be written. */
-export function isAsDesired(output: DeviceOutput, observed: ObservedDevice & { readonly kind: 'present' }): boolean {
+export function isAsDesired(output: DeviceOutput | LinkOutput, observed: ObservedDevice & { readonly kind: 'present' }): boolean {
   const { mac, mtu, up, addresses, routes } = observed;
   return (
     up &&
@@ -52,8 +52,36 @@ export function removalCommand(name: string): Command {
   return { command: ['ip', 'link', 'delete', 'dev', name] };
 }
 
-export function routeTexts({ routes }: DeviceOutput): readonly string[] {
-  return routes.map(({ destination, gateway }) => `${destination} ${gateway}`).toSorted();
+function routeTexts({ routes }: DeviceOutput | LinkOutput): readonly string[] {
+  return routes.map(routeText).toSorted();
+}
+
+/** A route as text: `10.0.0.0/8 192.0.2.1`, `10.0.0.0/8 192.0.2.1 src 192.0.2.2`. */
+export function routeText({ destination, gateway, source }: DeviceRoute): string {
+  return `${destination} ${gateway}${source === undefined ? '' : ` src ${source}`}`;
+}
+
+/** The same for a device of the node, which exists. */
+export function linkCommands(output: LinkOutput, observed: ObservedDevice & { readonly kind: 'present' }): readonly Command[] {
+  const wanted = routeTexts(output);
+  const surplus = observed.routes.filter((route) => !wanted.includes(route));
+  const sameRoutes = surplus.length === 0 && wanted.length === observed.routes.length;
+  const forwarding =
+    observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'] } as const];
+  if (forwarding.length === 0 && sameRoutes && isAsDesired(output, observed)) return [];
+  const { name, mac, mtu, addresses, routes } = output;
+  const lines = [
+    ...(observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
+    ...(observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
+    ...(observed.up ? [] : [`link set dev ${name} up`]),
+    ...observed.addresses.filter((address) => !addresses.includes(address)).map((address) => `address delete ${address} dev ${name}`),
+    ...addresses.filter((address) => !observed.addresses.includes(address)).map((address) => `address add ${address} dev ${name}`),
+    ...surplus.map((route) => `route delete ${route.replace(' ', ' via ')} dev ${name}`),
+    ...routes
+      .filter((route) => !observed.routes.includes(routeText(route)))
+      .map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${name}`),
+  ];
+  return [...forwarding, ...(lines.length === 0 ? [] : [{ command: ['ip', '-batch', '-'], input: `${lines.join('\n')}\n` } as const])];
 }
 
 function pairCommands({ name, attachment, mtu, mac, innerName, namespacePath }: DeviceOutput): readonly Command[] {

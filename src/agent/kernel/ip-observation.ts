@@ -2,6 +2,7 @@
 import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
+import { routeText } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
@@ -17,6 +18,7 @@ interface LinkJson {
 interface RouteJson {
   readonly dst?: string;
   readonly gateway?: string;
+  readonly prefsrc?: string;
   readonly protocol?: string;
 }
 
@@ -36,22 +38,36 @@ export async function observeDevice(programs: Programs, name: string, namespaceP
   const [link] = parse(inner.output) as readonly LinkJson[];
   const [host] = parse(outer.output) as readonly LinkJson[];
   if (link === undefined || host === undefined) return { kind: 'absent' };
-  const addresses = (link.addr_info ?? [])
-    .filter(({ scope }) => scope !== 'link')
-    .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`)
-    .toSorted();
+  const addresses = addressesOf(link);
   return {
     kind: 'present',
     mac: link.address ?? '',
     mtu: link.mtu ?? 0,
     up: isUp(link) && isUp(host),
     addresses,
-    routes: await routesOf(
-      programs,
-      namespacePath,
-      innerName,
-      addresses.some((address) => address.includes(':')),
-    ),
+    routes: await routesOf(programs, (...command) => inNamespace(namespacePath, ...command), innerName, hasV6(addresses)),
+  };
+}
+
+/** Reads a device of the node itself. @throws as `observeDevice` */
+export async function observeLink(programs: Programs, name: string): Promise<ObservedDevice> {
+  const shown = await programs.run(['ip', '-json', 'address', 'show', 'dev', name]);
+  if (!shown.ok) {
+    if (/does not exist/.test(shown.message)) return { kind: 'absent' };
+    throw new Error(shown.message);
+  }
+  const [link] = parse(shown.output) as readonly LinkJson[];
+  if (link === undefined) return { kind: 'absent' };
+  const addresses = addressesOf(link);
+  const forwarding = await programs.run(['sysctl', '-n', 'net.ipv4.ip_forward']);
+  return {
+    kind: 'present',
+    mac: link.address ?? '',
+    mtu: link.mtu ?? 0,
+    up: isUp(link),
+    addresses,
+    routes: await routesOf(programs, (...command) => command, name, hasV6(addresses)),
+    forwards: forwarding.ok && forwarding.output.trim() === '1',
   };
 }
 
@@ -64,17 +80,32 @@ export async function ourLinks(programs: Programs): Promise<ReadonlySet<string>>
   );
 }
 
-async function routesOf(programs: Programs, path: string, device: string, withV6: boolean): Promise<readonly string[]> {
+type Where = (...command: readonly [string, ...string[]]) => readonly [string, ...string[]];
+
+async function routesOf(programs: Programs, where: Where, device: string, withV6: boolean): Promise<readonly string[]> {
   const families = [['-4', '0.0.0.0/0'] as const, ...(withV6 ? [['-6', '::/0'] as const] : [])];
   const routes: string[] = [];
   for (const [family, anywhere] of families) {
-    const listed = await programs.run(inNamespace(path, 'ip', '-json', family, 'route', 'show', 'dev', device));
+    const listed = await programs.run(where('ip', '-json', family, 'route', 'show', 'dev', device));
     if (!listed.ok) throw new Error(listed.message);
-    for (const { dst = '', gateway, protocol } of parse(listed.output) as readonly RouteJson[])
-      if (protocol !== 'kernel' && gateway !== undefined)
-        routes.push(`${dst === 'default' ? anywhere : (canonicalCidr(dst) ?? dst)} ${gateway}`);
+    for (const { dst = '', gateway, protocol, prefsrc } of parse(listed.output) as readonly RouteJson[]) {
+      if (protocol === 'kernel' || gateway === undefined) continue;
+      const destination = dst === 'default' ? anywhere : (canonicalCidr(dst) ?? dst);
+      routes.push(routeText({ destination, gateway, ...(prefsrc === undefined ? {} : { source: prefsrc }) }));
+    }
   }
   return routes.toSorted();
+}
+
+function addressesOf({ addr_info: info = [] }: LinkJson): readonly string[] {
+  return info
+    .filter(({ scope }) => scope !== 'link')
+    .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`)
+    .toSorted();
+}
+
+function hasV6(addresses: readonly string[]): boolean {
+  return addresses.some((address) => address.includes(':'));
 }
 
 /** `ip -json` prints nothing where a list is empty. */

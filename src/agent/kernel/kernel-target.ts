@@ -9,10 +9,10 @@ import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import type { DeviceName } from '../world/attachment.ts';
 import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
-import type { DeviceOutput, DevicePartOutput } from '../world/outputs.ts';
+import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import type { Retries } from '../retries.ts';
-import { deviceCommands, removalCommand } from './ip-commands.ts';
-import { observeDevice, ourLinks } from './ip-observation.ts';
+import { type Command, deviceCommands, linkCommands, removalCommand } from './ip-commands.ts';
+import { observeDevice, observeLink, ourLinks } from './ip-observation.ts';
 import type { Programs } from './programs.ts';
 
 /** Another program removed a link: it is noticed after this time. */
@@ -31,7 +31,7 @@ export interface KernelTargetOptions {
 
 export class KernelTarget implements Target {
   readonly name = 'the kernel';
-  readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'retained-device'], ({ name }) => name);
+  readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'link', 'retained-device'], ({ name }) => name);
   readonly #options: KernelTargetOptions;
   /** Devices with a program under way. */
   readonly #working = new Set<DeviceName>();
@@ -94,8 +94,8 @@ export class KernelTarget implements Target {
     try {
       const [output] = this.desired.of(name);
       if (output === undefined) await this.#remove(name);
-      else if (output.kind === 'device') await this.#make(output);
-      else await this.#read(output);
+      else if (output.kind === 'retained-device') await this.#read(output);
+      else await this.#make(output);
       retries.succeeded(id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -108,11 +108,10 @@ export class KernelTarget implements Target {
   }
 
   /** Reads, writes what differs, and reads again. @throws Error with the reason of the program that failed */
-  async #make(output: DeviceOutput): Promise<void> {
+  async #make(output: DeviceOutput | LinkOutput): Promise<void> {
     const { programs } = this.#options;
     const observed = await this.#read(output);
-    // Without its namespace it waits for the runtime.
-    const commands = observed.kind === 'no-namespace' ? [] : deviceCommands(output, observed);
+    const commands = commandsFor(output, observed);
     if (commands.length === 0) return;
     // One end may be left of an earlier attempt.
     if (observed.kind === 'absent') await this.#delete(output.name);
@@ -123,9 +122,13 @@ export class KernelTarget implements Target {
     await this.#read(output);
   }
 
-  async #read({ name, namespacePath, innerName }: DevicePartOutput): Promise<ObservedDevice> {
+  async #read(output: DevicePartOutput): Promise<ObservedDevice> {
     const { world, programs } = this.#options;
-    const observed = await observeDevice(programs, name, namespacePath, innerName);
+    const { name } = output;
+    const observed =
+      output.kind === 'link'
+        ? await observeLink(programs, name)
+        : await observeDevice(programs, name, output.namespacePath, output.innerName);
     const before = world.devices.peek(name);
     if (before === undefined || !equal(before, observed)) world.devices.set(name, observed);
     return observed;
@@ -152,9 +155,13 @@ export class KernelTarget implements Target {
       const links = await ourLinks(programs);
       for (const name of links as ReadonlySet<DeviceName>) if (this.desired.of(name).length === 0) this.desired.due.add(name);
       for (const [name, device] of [...world.devices.entries()]) {
-        if (device.kind === 'present' ? links.has(name) : device.kind === 'absent') continue;
-        if (device.kind === 'present') world.devices.set(name, { kind: 'absent' });
-        if (this.desired.of(name as DeviceName).length > 0) this.desired.due.add(name as DeviceName);
+        const [output] = this.desired.of(name as DeviceName);
+        // Of the node's own devices every part may be changed by others, and they are few.
+        if (output?.kind !== 'link') {
+          if (device.kind === 'present' ? links.has(name) : device.kind === 'absent') continue;
+          if (device.kind === 'present') world.devices.set(name, { kind: 'absent' });
+        }
+        if (output !== undefined) this.desired.due.add(name as DeviceName);
       }
       this.#links = links;
     } catch (error) {
@@ -164,4 +171,11 @@ export class KernelTarget implements Target {
     this.#timer = clock.setTimeout(() => void this.#list(), LIST_MS);
     wake();
   }
+}
+
+/** Nothing for a device that waits: for the runtime's namespace, or for Open vSwitch to make it. */
+function commandsFor(output: DeviceOutput | LinkOutput, observed: ObservedDevice): readonly Command[] {
+  if (observed.kind === 'no-namespace') return [];
+  if (output.kind === 'device') return deviceCommands(output, observed);
+  return observed.kind === 'present' ? linkCommands(output, observed) : [];
 }

@@ -8,6 +8,8 @@ export interface NodeSettings {
   readonly tunnel: string;
   /** `system`: the kernel's datapath; `netdev`: that of userspace. */
   readonly datapath: 'system' | 'netdev';
+  /** Its Subnets are reached from nodes. */
+  readonly defaultVpc: string;
   /** MTU of pods whose Subnet has none. */
   readonly mtu: number;
 }

@@ -2,10 +2,12 @@ import type { Rule } from '../../compile/compiler.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { NodeOutput } from '../world/outputs.ts';
 import { nodeBridge } from './node-bridge.ts';
+import { nodeInterface } from './node-interface.ts';
 import type { NodeSettings } from './node-settings.ts';
+import { outgoingNat } from './outgoing-nat.ts';
 import { podInterface } from './pod-interface.ts';
 
 /** All rules of a node. */
 export function nodeRules(settings: NodeSettings): readonly Rule<NodeWorld, NodeOutput>[] {
-  return [nodeBridge(settings), podInterface(settings)];
+  return [nodeBridge(settings), nodeInterface(settings), outgoingNat(settings), podInterface(settings)];
 }

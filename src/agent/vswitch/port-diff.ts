@@ -43,7 +43,7 @@ export function settingsOperations(replica: Replica, { externalIds }: SettingsOu
 }
 
 /** @returns the operations; undefined: its bridge is missing */
-export function portOperations(replica: Replica, { name, bridge, externalIds }: PortOutput): readonly Operation[] | undefined {
+export function portOperations(replica: Replica, { name, bridge, type, externalIds }: PortOutput): readonly Operation[] | undefined {
   const bridgeRow = rowNamed(replica, 'Bridge', bridge);
   if (bridgeRow === undefined) return undefined;
   const present = rowNamed(replica, 'Interface', name);
@@ -52,7 +52,7 @@ export function portOperations(replica: Replica, { name, bridge, externalIds }: 
     waitForRow('Bridge', bridgeRow._uuid),
     waitForNone('Interface', 'name', name),
     ...claimed(replica, name, externalIds[portKey.port] ?? ''),
-    insertNamed('Interface', { name, external_ids: externalIds }, 'interface'),
+    insertNamed('Interface', { name, type: type ?? '', external_ids: externalIds }, 'interface'),
     insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
     mutateInsert('Bridge', bridgeRow._uuid, 'ports', ['port']),
   ];
@@ -69,7 +69,7 @@ export function removalOperations(replica: Replica, name: string): readonly Oper
 /** Whether the agent made an Interface. */
 export function isOurs(row: Row): boolean {
   const ids = row['external_ids'];
-  return ids instanceof Map && ids.get(portKey.vendor) === VENDOR && ids.has(portKey.container);
+  return ids instanceof Map && ids.get(portKey.vendor) === VENDOR && (ids.has(portKey.container) || ids.has(portKey.node));
 }
 
 function bridgeOf(replica: Replica, port: Uuid): Row | undefined {

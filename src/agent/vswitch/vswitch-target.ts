@@ -149,6 +149,7 @@ export class VswitchTarget implements Target {
   #restore(row: Row): void {
     const { world } = this.#options;
     const ids = textMap(row['external_ids']);
+    if (ids[portKey.container] === undefined) return;
     const key = attachmentKey(ids[portKey.container] ?? '', ids[portKey.interface] ?? '');
     if (world.attachments.peek(key) !== undefined) return;
     world.attachments.set(key, {

@@ -13,6 +13,26 @@ export interface NodePod {
 export interface NodeSubnet {
   /** 0: the node's default. */
   readonly mtu: number;
+  /** Empty: the default Vpc. */
+  readonly vpc: string;
+  /** Canonical, at most one a family. */
+  readonly cidrs: readonly string[];
+  /** Its pods reach other networks through routers of OVN, not through one of a Vlan. */
+  readonly overlay: boolean;
+  readonly natOutgoing: boolean;
+  /** `node-1:172.18.0.2,node-2`: nodes of a centralized gateway, each with the address that it translates to, if it has one. */
+  readonly gatewayNodes: string;
+  readonly centralized: boolean;
+  /** First match wins. */
+  readonly natRules: readonly NatRule[];
+}
+
+/** One of `natOutgoingPolicyRules`. */
+export interface NatRule {
+  readonly action: 'nat' | 'forward';
+  /** Addresses and networks with commas; empty for any. */
+  readonly sources: string;
+  readonly destinations: string;
 }
 
 /** The node itself. */
@@ -20,6 +40,7 @@ export interface NodeFacts {
   readonly uid: string;
   /** Its InternalIP addresses. */
   readonly addresses: readonly string[];
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** An Interface of the Open_vSwitch database, by name. */
@@ -46,8 +67,10 @@ export type ObservedDevice =
       readonly up: boolean;
       /** With the length of the prefix; link-local ones left out, sorted. */
       readonly addresses: readonly string[];
-      /** `<destination> <gateway>`, sorted; without those that the kernel makes by itself. */
+      /** As `routeText` makes them, sorted; without those that the kernel makes by itself. */
       readonly routes: readonly string[];
+      /** Of a device of the node: whether the node forwards packets. */
+      readonly forwards?: boolean;
     };
 
 export class NodeWorld extends AnyWorld {

@@ -21,6 +21,8 @@ export interface PortOutput {
   readonly kind: 'port';
   readonly name: DeviceName;
   readonly bridge: string;
+  /** `internal`: Open vSwitch makes the device. */
+  readonly type?: 'internal';
   readonly externalIds: Readonly<Record<string, string>>;
 }
 
@@ -44,6 +46,24 @@ export interface DeviceRoute {
   /** A CIDR. */
   readonly destination: string;
   readonly gateway: string;
+  /** The node's own address in packets that it sends by this route. */
+  readonly source?: string;
+}
+
+/** A device of the node that Open vSwitch makes. All its routes are the agent's. */
+export interface LinkOutput {
+  readonly kind: 'link';
+  readonly name: DeviceName;
+  readonly mac: string;
+  readonly mtu: number;
+  readonly addresses: readonly string[];
+  readonly routes: readonly DeviceRoute[];
+}
+
+/** The agent's table of nftables, as a script without the table's own line. */
+export interface PacketFilterOutput {
+  readonly kind: 'packet-filter';
+  readonly script: string;
 }
 
 /** A port stays as it is: what it should be is not known now. */
@@ -77,5 +97,5 @@ export type Answer =
   | { readonly kind: 'removed' };
 
 export type PortPartOutput = PortOutput | BridgeOutput | SettingsOutput | RetainedPortOutput;
-export type DevicePartOutput = DeviceOutput | RetainedDeviceOutput;
-export type NodeOutput = PortPartOutput | DevicePartOutput | AnswerOutput;
+export type DevicePartOutput = DeviceOutput | LinkOutput | RetainedDeviceOutput;
+export type NodeOutput = PortPartOutput | DevicePartOutput | PacketFilterOutput | AnswerOutput;

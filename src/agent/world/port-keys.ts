@@ -12,6 +12,8 @@ export const portKey = {
   container: 'kiln.io/container',
   interface: 'kiln.io/interface',
   provider: 'kiln.io/provider',
+  /** Of the node's own port. */
+  node: 'kiln.io/node',
 } as const;
 
 export const VENDOR = 'kube-ovn';

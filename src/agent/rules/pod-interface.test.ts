@@ -1,0 +1,163 @@
+/** What the rule of a pod's interface emits, by what is observed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attachmentKey, hostDevice } from '../world/attachment.ts';
+import { NodeWorld, type ObservedDevice } from '../world/node-world.ts';
+import type { Answer, NodeOutput } from '../world/outputs.ts';
+import { podInterface } from './pod-interface.ts';
+
+const SETTINGS = { node: 'node-1', southbound: '', tunnel: 'geneve', datapath: 'system', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
+const KEY = attachmentKey('c0ffee', 'eth0');
+const HOST = hostDevice('c0ffee', 'eth0');
+const ANNOTATIONS = {
+  'ovn.kubernetes.io/allocated': 'true',
+  'ovn.kubernetes.io/routed': 'true',
+  'ovn.kubernetes.io/ip_address': '10.16.0.5,fd00:10:16::5',
+  'ovn.kubernetes.io/mac_address': '00:00:00:AA:BB:CC',
+  // In the other order than the addresses.
+  'ovn.kubernetes.io/cidr': 'fd00:10:16::/112,10.16.0.0/16',
+  'ovn.kubernetes.io/gateway': 'fd00:10:16::1,10.16.0.1',
+  'ovn.kubernetes.io/logical_switch': 'ovn-default',
+};
+const PRESENT: ObservedDevice = { kind: 'present', mac: '', mtu: 1400, up: true, addresses: [], routes: [] };
+
+function scene(): NodeWorld {
+  const world = new NodeWorld();
+  world.attachments.set(KEY, {
+    key: KEY,
+    order: 1,
+    containerId: 'c0ffee',
+    interfaceName: 'eth0',
+    namespacePath: '/run/netns/a',
+    pod: { namespace: 'shop', name: 'web' },
+    provider: 'ovn',
+    routes: [],
+  });
+  world.pods.set('shop/web', { uid: 'u', annotations: ANNOTATIONS });
+  return world;
+}
+
+function run(world: NodeWorld, key: string = KEY): readonly NodeOutput[] {
+  return world.glance(() => podInterface(SETTINGS).run(world, key));
+}
+
+function answerOf(outputs: readonly NodeOutput[]): Answer | undefined {
+  return outputs.find((output) => output.kind === 'answer')?.answer;
+}
+
+function kinds(outputs: readonly NodeOutput[]): readonly string[] {
+  return outputs.map(({ kind }) => kind);
+}
+
+test('a bound pod: a device with both addresses, each with the network of its family, and a port', () => {
+  const [device, port] = run(scene());
+  assert.partialDeepStrictEqual(device, {
+    kind: 'device',
+    name: HOST,
+    innerName: 'eth0',
+    mtu: 1400,
+    addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'],
+    routes: [
+      { destination: '0.0.0.0/0', gateway: '10.16.0.1' },
+      { destination: '::/0', gateway: 'fd00:10:16::1' },
+    ],
+  });
+  assert.partialDeepStrictEqual(port, {
+    kind: 'port',
+    bridge: 'br-int',
+    externalIds: { 'iface-id': 'web.shop', pod_netns: '/run/netns/a' },
+  });
+});
+
+test('the answer comes when device, port and flows were observed, and says before that what is missing', () => {
+  const world = scene();
+  const reason = (): string => {
+    const answer = answerOf(run(world));
+    return answer?.kind === 'waiting' ? answer.reason : '';
+  };
+  assert.match(reason(), /device c0ffee_h is not there yet/);
+  world.devices.set(HOST, PRESENT);
+  assert.match(reason(), /port c0ffee_h is not in bridge br-int yet/);
+  world.ports.set(HOST, { externalIds: {}, error: 'No such device' });
+  assert.match(reason(), /Open vSwitch cannot use port c0ffee_h: No such device/);
+  world.ports.set(HOST, { externalIds: {}, error: '' });
+  assert.match(reason(), /ovn-controller has not installed the flows of logical switch port web\.shop yet/);
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  assert.deepEqual(answerOf(run(world)), {
+    kind: 'ready',
+    reply: {
+      ips: [
+        { protocol: 'IPv4', ip: '10.16.0.5', cidr: '10.16.0.0/16', gateway: '10.16.0.1' },
+        { protocol: 'IPv6', ip: 'fd00:10:16::5', cidr: 'fd00:10:16::/112', gateway: 'fd00:10:16::1' },
+      ],
+      mac_address: '00:00:00:aa:bb:cc',
+      routes: [
+        { dst: '0.0.0.0/0', gw: '10.16.0.1' },
+        { dst: '::/0', gw: 'fd00:10:16::1' },
+      ],
+      mtu: 1400,
+      nicname: 'eth0',
+    },
+  });
+  world.failures.set(`device ${HOST}`, 'ip link add: RTNETLINK answers: No buffer space available');
+  assert.match(reason(), /No buffer space available/);
+});
+
+for (const [what, change, expected] of [
+  ['allocated', { 'ovn.kubernetes.io/allocated': '' }, /allocated of the pod is not "true".*kiln explain pod web -n shop/],
+  ['routed', { 'ovn.kubernetes.io/routed': '' }, /routed of the pod is not "true"/],
+  ['a MAC address', { 'ovn.kubernetes.io/mac_address': 'x' }, /"x", which is no MAC address/],
+  ['an address', { 'ovn.kubernetes.io/ip_address': '10.16.0.5; reboot' }, /which is no address/],
+  ['a network', { 'ovn.kubernetes.io/cidr': '10.16.0.0/16' }, /without the network of fd00:10:16::5/],
+] as const)
+  test(`without ${what} nothing is made, what exists stays, and the reason names the annotation`, () => {
+    const world = scene();
+    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...change } });
+    const outputs = run(world);
+    assert.deepEqual(kinds(outputs), ['retained-port', 'retained-device', 'answer']);
+    const answer = answerOf(outputs);
+    assert.match(answer?.kind === 'waiting' ? answer.reason : '', expected);
+  });
+
+test('a pod that is gone keeps its interface until its namespace is gone too', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  world.pods.delete('shop/web');
+  assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+});
+
+test('of two sandboxes of a pod the later one has the port; the earlier one gets no answer that it is ready', () => {
+  const world = scene();
+  const later = attachmentKey('decaf0', 'eth0');
+  const first = world.attachments.get(KEY);
+  assert.ok(first);
+  world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2 });
+  assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
+  assert.deepEqual(kinds(run(world, later)), ['device', 'port', 'answer']);
+  world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2, removing: true });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+});
+
+test('removal: nothing is emitted, and the answer comes when nothing is left', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  world.ports.set(HOST, { externalIds: {}, error: '' });
+  const attachment = world.attachments.get(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, removing: true });
+  assert.deepEqual(run(world), []);
+  world.ports.delete(HOST);
+  assert.deepEqual(run(world), []);
+  world.devices.delete(HOST);
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'removed' } }]);
+});
+
+test('names of devices: as Kube-OVN, at most 15 bytes, and unique where the name of the interface is long', () => {
+  const id = '0123456789abcdef'.repeat(4);
+  assert.equal(hostDevice(id, 'eth0'), '0123456789ab_h');
+  assert.equal(hostDevice(id, 'net1'), '01234567_net1_h');
+  for (const name of ['net1', 'podabcdefghijk', 'a23456789012345']) assert.ok(hostDevice(id, name).length <= 15);
+  assert.notEqual(hostDevice(id, 'podabcdefghijk'), hostDevice(`f${id.slice(1)}`, 'podabcdefghijk'));
+});

@@ -23,6 +23,7 @@ import { insert, mutateInsert, OvsdbSession } from '../src/ovsdb/index.ts';
 import type { Atom, InputValue, Row, Uuid } from '../src/ovsdb/index.ts';
 import { putAll } from './etcd.ts';
 import type { Stored } from './etcd.ts';
+import { ImageController } from './image-controller.ts';
 import { MeasuredController } from './measured-controller.ts';
 
 export const IPS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'ips', kind: 'IP', namespaced: false };
@@ -125,6 +126,10 @@ export class Crowd {
 
   controller(name: string): Promise<MeasuredController> {
     return MeasuredController.start(this.#at.kubeconfig, this.#at.northbound, name);
+  }
+
+  imageController(): Promise<ImageController> {
+    return ImageController.start(this.#at.kubeconfig, this.#at.northbound);
   }
 
   async #fill(namespaces: number): Promise<void> {

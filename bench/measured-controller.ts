@@ -1,10 +1,9 @@
 /** A controller in a process of its own: its time, memory and requests are counted separately from those of the load generator. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import type { ControllerStatus } from '../src/controller/controller.ts';
 import { NODE_FLAGS } from '../src/runtime/heap.ts';
-import { compiledDirectory } from '../src/runtime/cache-directory.ts';
+import { measuredProgram } from './measured-program.ts';
 import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { LongestTurn } from './turn-watch.ts';
@@ -62,12 +61,11 @@ export class MeasuredController {
       profiles === undefined
         ? [...NODE_FLAGS]
         : [...NODE_FLAGS, '--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${name}.cpuprofile`];
-    const program = join(import.meta.dirname, 'controller-program.ts');
+    const { file, env } = await measuredProgram('controller');
     const controller = new MeasuredController(
-      fork(program, [kubeconfig, ovnNb, ...(followed === undefined ? [] : [followed])], {
+      fork(file, [kubeconfig, ovnNb, ...(followed === undefined ? [] : [followed])], {
         execArgv,
-        // Uses Node's compile cache, as `kiln start` does.
-        env: { NODE_COMPILE_CACHE: compiledDirectory(), ...process.env },
+        env: { ...env, ...process.env },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
     );

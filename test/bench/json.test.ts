@@ -47,6 +47,7 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/runs of rules and queries/, '', (value) => value === 0],
   ],
   memory: [
+    [/^empty cluster: at rest/, 'MB', (value) => value > 50],
     [/^60 pods: at rest/, 'MB', (value) => value > 50],
     [/^60 pods: the most/, 'MB', (value) => value > 50],
     [/^each further pod/, 'kB'],

@@ -77,5 +77,6 @@ test('stacks name files and lines of the sources', async () => {
   await buildPrograms({ programs: { fault: source }, directory: join(folder, 'faulty') });
   const { status, stderr } = run(join(folder, 'faulty/fault.mjs'));
   assert.equal(status, 1);
+  assert.ok(stderr.length < 2_000, stderr);
   assert.match(stderr, /TypeError: some fault\n {4}at fail \(\S*fault\.ts:8:9\)\n {4}at \S*fault\.ts:10:1\n/);
 });

@@ -38,6 +38,8 @@ export async function buildPrograms({ programs, directory }: BuildOptions): Prom
     target: 'node24',
     // In memory V8 keeps the text of all functions.
     minifyWhitespace: true,
+    // Node prints the line in which an error ends a process.
+    lineLimit: 160,
     legalComments: 'none',
     sourcemap: 'linked',
     sourcesContent: false,

@@ -8,6 +8,7 @@ import { Desired } from '../compile/desired.ts';
 import { Compiler } from '../compile/compiler.ts';
 import type { Target } from '../target/target.ts';
 import { Turns } from '../target/turns.ts';
+import { stackOf } from '../runtime/source-positions.ts';
 import type { Clock } from '../timing/clock.ts';
 import { systemClock } from '../timing/clock.ts';
 import type { AddressRequest } from '../world/reservations.ts';
@@ -89,9 +90,7 @@ export class Controller {
     const shared = new SharedLog(log, clock);
     const failed = (rule: string, key: string, error: unknown): void => {
       meter.ruleFailed(rule);
-      shared
-        .of(key.includes('/') ? (key.split('/').at(-2) ?? '') : '')
-        .error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      shared.of(key.includes('/') ? (key.split('/').at(-2) ?? '') : '').error('rule failed', { rule, key, error: stackOf(error) });
     };
     this.#compiler = new Compiler(
       world,

@@ -13,6 +13,7 @@ import type { Credential } from '../../certificates/authority.ts';
 import { ConnectionLimiter } from '../../runtime/connection-limits.ts';
 import type { Log } from '../../runtime/log.ts';
 import { RateByAddress } from '../../runtime/rate-by-address.ts';
+import { stackOf } from '../../runtime/source-positions.ts';
 import type { AdmissionRequest } from '../protocol/admission-review.ts';
 import { answerText, parseReview } from '../protocol/admission-review.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -327,7 +328,7 @@ export class WebhookServer {
           namespace: logged(namespace),
           name: logged(name),
           // The message may contain input of the client.
-          error: (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, LONGEST_STACK),
+          error: stackOf(error).slice(0, LONGEST_STACK),
         }),
       );
       return ALLOWED;

@@ -52,6 +52,29 @@ test('requests are granted in order of age, one address each, and a MAC that the
   assert.equal(granted?.kind === 'granted' ? granted.mac : '', derivedMac('a#1', 0));
 });
 
+test('wherever a call is interrupted, the next ones answer every request', () => {
+  let interruptions = 0;
+  for (let at = 1; ; at++) {
+    const bench = new Bench();
+    bench.desired.replace([], [small, request('a#1'), request('b#2')]);
+    let asked = 0;
+    bench.step.run(() => ++asked === at);
+    if (asked < at) break;
+    interruptions++;
+    // The caller goes on until nothing is left.
+    for (let calls = 0; !bench.step.quiet; calls++) {
+      assert.ok(calls < 10);
+      bench.step.run();
+    }
+    assert.deepEqual(
+      [bench.answer('a#1'), bench.answer('b#2')],
+      ['s1 10.0.0.2', 's1 10.0.0.3'],
+      `interrupted when asked for the ${at}th time`,
+    );
+  }
+  assert.ok(interruptions >= 5, `${interruptions}`);
+});
+
 test('after a restart a claimant gets the same address: its IP object decides', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.5', 'uid-a'));

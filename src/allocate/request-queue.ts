@@ -16,6 +16,8 @@ export class RequestQueue {
   #next = 0;
   /** Claimants with a new request that is not answered yet. */
   readonly #newClaimants = new Set<string>();
+  /** There are requests that the last `refill` did not know. */
+  #hasRequested = false;
   /** Changed Subnets with waiting requests. */
   readonly #changed = new Set<string>();
   /** Claimants in a conflict whose precedence may have changed. */
@@ -33,11 +35,12 @@ export class RequestQueue {
 
   /** Something happened since the last `refill` that may change an answer. */
   get hasNews(): boolean {
-    return this.#changed.size + this.#contested.size + this.#toAnswerAgain.size > 0;
+    return this.#hasRequested || this.#changed.size + this.#contested.size + this.#toAnswerAgain.size > 0;
   }
 
   requested(claimant: string, subnets: readonly string[]): void {
     this.#newClaimants.add(claimant);
+    this.#hasRequested = true;
     this.#requestedIn.put(claimant, subnets);
   }
 
@@ -66,6 +69,7 @@ export class RequestQueue {
 
   /** Puts everything that is due into one order. */
   refill(): void {
+    this.#hasRequested = false;
     const due = new Set(this.#toAnswerAgain);
     this.#toAnswerAgain.clear();
     for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);

@@ -165,8 +165,8 @@ test('load balancers without keys, as Kube-OVN before 1.15 leaves them of a dele
     '  Load_Balancer rule-of-gone (1 vip; in 1 switch)',
     '  Load_Balancer vpc-gone-tcp-load (1 vip; in no switch or router)',
     '  Load_Balancer vpc-gone-udp-sess-load (empty; in no switch or router)',
-    '  Logical_Router gone',
-    '  Logical_Switch gone-net',
+    '  Logical_Router gone (empty)',
+    '  Logical_Switch gone-net (empty)',
   ];
   assert.deepEqual(leftoverLines(leftoverGroups(bench.world, bench.desired.rows)), expected);
   bench.converge();

@@ -41,13 +41,30 @@ interface ServedObject {
 function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObject): RowOutput | undefined {
   const translated = translatedFor(world, id);
   // A legacy row is adopted first, also if it is deleted afterwards.
-  const legacy = adoptedRow(world, id, translated ?? owner, LEFTOVER_RULE);
+  const legacy = isInSecondRow(world, id) ? undefined : adoptedRow(world, id, translated ?? owner, LEFTOVER_RULE);
   if (legacy !== undefined) return { ...legacy, leftover: true, externalIds: { ...legacy.externalIds, ...macOf(world, id) } };
   const node = world.rows.serves(id)?.node ?? '';
   if (translated === undefined && isOfPredecessor(world, id, owner)) return undefined;
   if (isReleased || (node !== '' && !world.ask(nodeExists, node))) return undefined;
+  // Another rule emits it, and the leftover is a second row of its identity.
+  if (!isLeftover(world, id)) return undefined;
   const retained = retainedRow(world, id);
   return retained === undefined ? undefined : { ...retained, owner: translated ?? owner, leftover: true };
+}
+
+function isLeftover(world: World, id: RowId): boolean {
+  const ownership = world.rows.state(id)?.ownership;
+  return ownership?.kind === 'ours' && ownership.rule === LEFTOVER_RULE;
+}
+
+/** Whether only a second row of a name contains it: in the first one, which Kiln keeps, it would come into effect. */
+function isInSecondRow(world: World, id: RowId): boolean {
+  const row = world.rows.state(id);
+  if (row?.parent === undefined) return false;
+  return world.rows.parentsOf(row.uuid).every(({ uuid }) => {
+    const parent = world.rows.byUuid(uuid);
+    return parent !== undefined && world.rows.state(parent.id)?.uuid !== uuid;
+  });
 }
 
 /** Whether the row translates addresses for an earlier object of the same name: the present object has other addresses. */

@@ -27,6 +27,7 @@ import {
   desiredSeal,
 } from './row-contents.ts';
 import { vendorKeysInside } from './keys-inside.ts';
+import { isRoot, secondRow } from './second-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
 /**
@@ -59,8 +60,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }
-  const others = observed.filter((row) => row.uuid !== mine.uuid && isDuplicate(row, spec, desired.leftover === true));
-  const { extra, conflict } = removals(others, spec, context);
+  const { extra, conflict, waiting } = duplicates(mine, observed, desired, spec, context);
   const parent = parentOf(desired, context);
   if (parent === 'missing') return withoutParent(desired, slot?.rows ?? [], observed, spec, context);
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
@@ -75,7 +75,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     ? moved(mine, parent, context)
     : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, desired, context));
   const verdict = updateRow(id, desired, mine, spec, context, extra, strays);
-  return verdict === CONVERGED ? (conflict ?? CONVERGED) : verdict;
+  return verdict === CONVERGED ? (conflict ?? waiting ?? CONVERGED) : verdict;
 }
 
 /**
@@ -233,9 +233,16 @@ export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { read
   const desired = desiredRow(id, context);
   const mine = context.rows.best(id);
   if (desired === undefined || mine?.ownership.kind !== 'ours') return false;
-  const itself = edits.some((edit) => CONTENTS.has(edit.kind) || (edit.kind === 'member' && !edit.add));
+  const itself = edits.some(
+    (edit) => (CONTENTS.has(edit.kind) && !isLegacyDeletion(edit, context)) || (edit.kind === 'member' && !edit.add),
+  );
   const seal = sealIn(mine);
   return itself && seal !== undefined && seal === desiredSeal(desired, tableSpec(tableOf(id)), context);
+}
+
+/** Kube-OVN left the row. */
+function isLegacyDeletion(edit: Edit, { rows }: DiffContext): boolean {
+  return edit.kind === 'delete' && rows.entry(edit.uuid)?.ownership.kind === 'legacy';
 }
 
 const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys', 'delete']);
@@ -347,13 +354,34 @@ function columnsToEmpty(desired: RowOutput, spec: TableSpec, { row }: Observed):
   return found;
 }
 
+interface Duplicates {
+  /** Edits that delete other rows of the identity. */
+  readonly extra: readonly Edit[];
+  readonly conflict?: Conflict;
+  readonly waiting?: Verdict;
+}
+
 /**
- * Whether a second row of the identity is deleted: one of ours, and a legacy child row, which would stay in effect after the first one is
- * gone.
+ * The other rows of the identity that go: ours, and legacy child rows, which would stay in effect after the first one is gone. Rows without
+ * a parent (`second-rows.ts`) may have more in them, and go after the first one is adopted.
  */
-function isDuplicate({ ownership }: Observed, { parents }: TableSpec, isLeftover: boolean): boolean {
-  // Leftovers of one identity may differ in columns that Kiln does not write: ACLs of two tiers.
-  return ownership.kind === 'ours' || (ownership.kind === 'legacy' && parents.length > 0 && !isLeftover);
+function duplicates(mine: Observed, observed: readonly Observed[], desired: RowOutput, spec: TableSpec, context: DiffContext): Duplicates {
+  const others = observed.filter(({ uuid, ownership }) => uuid !== mine.uuid && ownership.kind !== 'foreign');
+  if (!isRoot(spec.table)) {
+    // Leftovers of one identity may differ in columns that Kiln does not write: ACLs of two tiers.
+    const going = others.filter(({ ownership }) => ownership.kind === 'ours' || desired.leftover !== true);
+    return removals(going, spec, context);
+  }
+  if (mine.ownership.kind !== 'ours') return { extra: [] };
+  const going: Observed[] = [];
+  const on: RowId[] = [];
+  for (const row of others) {
+    const second = secondRow(row, mine, context);
+    if (second.kind === 'waiting') on.push(second.on);
+    else if (second.kind === 'unused' || (row.ownership.kind === 'ours' && foreignChildConflict(row, context) !== undefined))
+      going.push(row);
+  }
+  return { ...removals(going, spec, context), ...(on.length > 0 && { waiting: { kind: 'waiting', on } }) };
 }
 
 function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): boolean {

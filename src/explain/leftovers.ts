@@ -1,17 +1,19 @@
 /** Leftovers: what each does in OVN, and the object that it serves. */
 import type { DesiredRows } from '../compile/desired-rows.ts';
 import { namesInMatch } from '../api/values/match-text.ts';
-import { hasNoKey } from '../diff/keys-inside.ts';
-import { isKeyless, LEFTOVER_RULE } from '../nb/ownership.ts';
+import { isRoot, secondRow } from '../diff/second-rows.ts';
+import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
-import { referringColumns, TABLES } from '../nb/tables.ts';
+import { TABLES } from '../nb/tables.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind, traitsOf } from '../world/resources.ts';
 import type { Entry } from '../world/row-identity.ts';
 import type { World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
+import type { LoadBalancerUsers } from './leftover-load-balancers.ts';
+import { isInLegacy, isKeylessBalancer, loadBalancerUsers, vpcOfBalancer } from './leftover-load-balancers.ts';
 
 export interface Leftover {
   readonly table: string;
@@ -27,6 +29,8 @@ export interface Leftover {
 export interface LeftoverGroup {
   /** They are deleted with this object; undefined if no such object exists. */
   readonly object: { readonly resource: ResourceName; readonly key: string } | undefined;
+  /** They are second rows of names that Kiln uses, or in such rows, and not deleted, since something in them may be in use. */
+  readonly isBeside: boolean;
   readonly rows: readonly Leftover[];
 }
 
@@ -39,6 +43,7 @@ export function leftoverGroups(world: World, desired?: Pick<DesiredRows, 'row'>)
   const users = loadBalancerUsers(world);
   const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter((entry) => isLeftover(world, entry, desired, users));
   const groups = Map.groupBy(entries, (entry) => {
+    if (isBeside(world, entry, desired)) return BESIDE;
     const owner = ownerOf(world, entry, users);
     return isServed(world, owner) ? owner : '';
   });
@@ -46,8 +51,9 @@ export function leftoverGroups(world: World, desired?: Pick<DesiredRows, 'row'>)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([owner, rows]) => ({
       object: objectOf(owner),
+      isBeside: owner === BESIDE,
       rows: rows
-        .map((entry) => leftover(world, entry, users))
+        .map((entry) => (owner === BESIDE ? withoutRemoval(leftover(world, entry, users)) : leftover(world, entry, users)))
         .toSorted((a, b) => rankOf(a) - rankOf(b) || (`${a.table} ${a.name}` < `${b.table} ${b.name}` ? -1 : 1)),
     }));
 }
@@ -55,11 +61,18 @@ export function leftoverGroups(world: World, desired?: Pick<DesiredRows, 'row'>)
 const MOST_NAMED = 4;
 
 /** One sentence, and the next command. */
-export function leftoverText({ object, rows }: LeftoverGroup): { readonly message: string; readonly next: string } {
+export function leftoverText({ object, isBeside, rows }: LeftoverGroup): { readonly message: string; readonly next: string } {
   const named = rows.slice(0, MOST_NAMED).map(leftoverLine);
   const more = rows.length > named.length ? [`${rows.length - named.length} more`] : [];
   const [first, it] = [`${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`, rows.length === 1 ? 'it' : 'they'];
   const list = [...named, ...more].join('; ');
+  if (isBeside) {
+    const root = rows.find(({ table }) => isRoot(table)) ?? rows[0];
+    return {
+      message: `Kube-OVN left ${first} beside others of the same name, which Kiln uses; ${it} stay${rows.length === 1 ? 's' : ''} in OVN, since something in ${rows.length === 1 ? 'it' : 'them'} may be in use: ${list}`,
+      next: commandText`ovn-nbctl list ${root?.table ?? ''} ${root?.uuid ?? ''}`,
+    };
+  }
   if (object === undefined) {
     const remove = rows.find((row) => row.remove !== undefined)?.remove;
     const next = remove ?? commandText`ovn-nbctl list ${rows[0]?.table ?? ''} ${rows[0]?.uuid ?? ''}`;
@@ -82,9 +95,10 @@ export function leftoverText({ object, rows }: LeftoverGroup): { readonly messag
 
 /** One line for each row, below the object that it serves. */
 export function leftoverLines(groups: readonly LeftoverGroup[]): readonly string[] {
-  return groups.flatMap(({ object, rows }) => {
-    const what = object === undefined ? 'objects that do not exist' : `${traitsOf(object.resource).kind} ${object.key}`;
-    return [`left by Kube-OVN, ${rows.length} for ${what}:`, ...rows.map((row) => `  ${leftoverLine(row)}`)];
+  return groups.flatMap(({ object, isBeside, rows }) => {
+    const owner = object === undefined ? 'objects that do not exist' : `${traitsOf(object.resource).kind} ${object.key}`;
+    const what = isBeside ? 'beside others of the same name' : `for ${owner}`;
+    return [`left by Kube-OVN, ${rows.length} ${what}:`, ...rows.map((row) => `  ${leftoverLine(row)}`)];
   });
 }
 
@@ -92,47 +106,40 @@ function leftoverLine({ table, name, effect }: Leftover): string {
   return `${table} ${name}${effect === '' ? '' : ` (${effect})`}`;
 }
 
-function isLeftover(world: World, entry: Entry, desired: Pick<DesiredRows, 'row'> | undefined, users: LoadBalancerUsers): boolean {
+type Rows = Pick<DesiredRows, 'row'> | undefined;
+
+function isLeftover(world: World, entry: Entry, desired: Rows, users: LoadBalancerUsers): boolean {
   const { id, ownership } = entry;
   if (ownership.kind === 'ours') return ownership.rule === LEFTOVER_RULE;
+  const isLegacy = ownership.kind === 'legacy' || isInLegacy(entry, users);
+  const kept = keptBeside(world, entry, desired);
+  if (kept !== undefined)
+    return isLegacy
+      ? desired === undefined || secondRow(entry, kept, { rows: world.rows, desired }).kind === 'used'
+      : isKeylessBalancer(entry);
   const [emitted] = desired?.row(id)?.rows ?? [];
   if (emitted !== undefined) return emitted.rule === LEFTOVER_RULE;
-  return ownership.kind === 'legacy' || isInLegacy(entry, users) || isAlone(world, entry);
+  // Of those without a legacy switch or router a rule emits the ones of Vpcs that exist.
+  return isLegacy || (isKeylessBalancer(entry) && (!world.settings.enableLb || !isServed(world, vpcOfBalancer(world, entry))));
 }
 
-/** The switches and routers with each load balancer, by its UUID. */
-type LoadBalancerUsers = ReadonlyMap<unknown, readonly Entry[]>;
-
-function loadBalancerUsers({ rows }: World): LoadBalancerUsers {
-  const users = new Map<unknown, Entry[]>();
-  for (const entry of referringColumns('Load_Balancer').flatMap(({ table }) => rows.inTable(table))) {
-    const held = entry.row['load_balancer'];
-    if (!(held instanceof Set)) continue;
-    for (const uuid of held) {
-      const others = users.get(uuid);
-      if (others === undefined) users.set(uuid, [entry]);
-      else others.push(entry);
-    }
-  }
-  return users;
+/** The row of the same name that Kiln uses, or will use, for a second one of the name. */
+function keptBeside({ rows }: World, { id, table, uuid }: Entry, desired: Rows): Entry | undefined {
+  if (!isRoot(table)) return undefined;
+  const best = rows.entry(rows.best(id)?.uuid ?? uuid);
+  if (best === undefined || best.uuid === uuid) return undefined;
+  return best.ownership.kind === 'ours' || (desired?.row(id)?.rows ?? []).length > 0 ? best : undefined;
 }
 
-/**
- * Whether it is a load balancer without any key, as Kube-OVN made them before 1.15, in a legacy switch or router: the take-over that adopts
- * that one writes the vendor key into it.
- */
-function isInLegacy(entry: Entry, users: LoadBalancerUsers): boolean {
-  return hasNoKey(entry) && (users.get(entry.uuid) ?? []).some(({ ownership }) => ownership.kind === 'legacy');
+/** Whether it is a second row of a name that Kiln uses, or only such a row contains it. */
+function isBeside(world: World, entry: Entry, desired: Rows): boolean {
+  if (keptBeside(world, entry, desired) !== undefined) return true;
+  const parents = world.rows.parentsOf(entry.uuid).flatMap(({ uuid }) => world.rows.entry(uuid) ?? []);
+  return parents.length > 0 && parents.every((parent) => keptBeside(world, parent, desired) !== undefined);
 }
 
-/** Whether it is such a load balancer by its name, and its Vpc does not exist, so that no rule emits it. */
-function isAlone(world: World, { id, table, row, ownership }: Entry): boolean {
-  const held = row['external_ids'];
-  if (table !== 'Load_Balancer' || !isKeyless(table, identityOf(id), held instanceof Map ? held : undefined, ownership)) return false;
-  const { enableLb, defaultVpc } = world.settings;
-  // The name of those of the default Vpc does not show it.
-  return !enableLb || !isServed(world, world.rows.serves(id)?.owner ?? `vpc//${defaultVpc}`);
-}
+/** The group of these rows, beside those of objects. */
+const BESIDE = 'beside';
 
 /** Empty for a row that is not deleted with any object. */
 function ownerOf(world: World, entry: Entry, users: LoadBalancerUsers): string {
@@ -173,6 +180,10 @@ function leftover(world: World, entry: Entry, users: LoadBalancerUsers): Leftove
   const { id, table, uuid } = entry;
   const remove = removalOf(world, entry, users);
   return { table, name: identityOf(id), uuid, effect: effectOf(world, entry, users), ...(remove !== undefined && { remove }) };
+}
+
+function withoutRemoval({ table, name, uuid, effect }: Leftover): Leftover {
+  return { table, name, uuid, effect };
 }
 
 /**
@@ -219,6 +230,18 @@ function effectOf(world: World, { table, uuid, row }: Entry, users: LoadBalancer
       return countsText([
         [count('ports'), 'port', 'ports'],
         [count('acls'), 'ACL', 'ACLs'],
+      ]);
+    case 'Logical_Switch':
+      return countsText([
+        [count('ports'), 'port', 'ports'],
+        [count('acls'), 'ACL', 'ACLs'],
+      ]);
+    case 'Logical_Router':
+      return countsText([
+        [count('ports'), 'port', 'ports'],
+        [count('static_routes'), 'route', 'routes'],
+        [count('policies'), 'policy', 'policies'],
+        [count('nat'), 'NAT rule', 'NAT rules'],
       ]);
     default:
       return '';

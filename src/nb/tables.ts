@@ -330,6 +330,15 @@ export function childColumns(table: string): readonly ChildColumn[] {
   return CHILDREN.get(table) ?? [];
 }
 
+/** Columns of mode `entries`: rows may have entries in them that no rule emits. */
+export function entryColumns(table: string): readonly string[] {
+  return ENTRIES.get(table) ?? [];
+}
+
+const ENTRIES: ReadonlyMap<string, readonly string[]> = new Map(
+  SPECS.map(({ table, columns }) => [table, Object.keys(columns).filter((column) => columns[column] === 'entries')]),
+);
+
 /** Columns that refer to rows of `table` and do not keep them alive. */
 export function referringColumns(table: string): readonly ParentColumn[] {
   return REFERRING[table] ?? [];

@@ -7,9 +7,9 @@ import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
 import type { ParentRow, Ownership } from '../nb/ownership.ts';
 import { dependsOnParents, hasKilnKey, LEFTOVER_RULE, ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { isOwnUuid, tableOf } from '../nb/row-id.ts';
+import { isOwnUuid, rowId, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
-import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
+import { childColumns, entryColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
@@ -236,11 +236,11 @@ export class ObservedRows implements ReadRows {
   }
 
   state(id: RowId): ObservedRow | undefined {
-    return bestOf(this.#read(id, 'state'));
+    return this.#bestOf(this.#read(id, 'state'));
   }
 
   column(id: RowId, column: string): Value | undefined {
-    return bestOf(this.#read(id, 'contents'))?.row[column];
+    return this.#bestOf(this.#read(id, 'contents'))?.row[column];
   }
 
   children(id: RowId): readonly ObservedRow[] {
@@ -257,8 +257,8 @@ export class ObservedRows implements ReadRows {
   }
 
   hasMember(id: RowId, column: string, member: RowId): boolean {
-    const row = bestOf(this.#read(id, 'state'));
-    const uuid = bestOf(this.#read(member, 'state'))?.uuid;
+    const row = this.#bestOf(this.#read(id, 'state'));
+    const uuid = this.#bestOf(this.#read(member, 'state'))?.uuid;
     if (row === undefined || uuid === undefined) return false;
     this.#read(member, 'memberships');
     const value = row.row[column];
@@ -271,7 +271,7 @@ export class ObservedRows implements ReadRows {
   }
 
   serves(id: RowId): Served | undefined {
-    const entry = bestOf(this.#read(id, 'contents'));
+    const entry = this.#bestOf(this.#read(id, 'contents'));
     return entry === undefined ? undefined : servedObject(this.#asServing(entry));
   }
 
@@ -316,9 +316,45 @@ export class ObservedRows implements ReadRows {
     return isList(links) ? links : [links];
   }
 
-  /** The row of an identity, untracked. Of several: one of ours, else a legacy one, else the first. */
+  /** The row of an identity, untracked. Of several the best (`bestOf`). */
   best(id: RowId): (ObservedRow & { readonly row: Row }) | undefined {
-    return bestOf(this.#byId.get(id));
+    return this.#bestOf(this.#byId.get(id));
+  }
+
+  #bestOf(identity: Identity | undefined): Entry | undefined {
+    return bestOf(identity, this.#usesOf);
+  }
+
+  /**
+   * Number of its entries, and of children that are not foreign. 1 for DHCP options that ports of their Subnet have, and one half for a
+   * load balancer in a switch or router. Cost: children, ports, or switches and routers.
+   */
+  readonly #usesOf = ({ table, uuid, row }: Entry): number => {
+    if (table === 'DHCP_Options') return this.#hasDhcpPort(uuid, String(externalIdsOf(row)?.get('ls') ?? '')) ? 1 : 0;
+    let uses = table === 'Load_Balancer' && this.#isReferredTo(table, uuid) ? 0.5 : 0;
+    for (const column of entryColumns(table)) uses += row[column] instanceof Map ? row[column].size : 0;
+    for (const { column } of childColumns(table)) {
+      const held = row[column];
+      if (held instanceof Set) for (const child of held) if (this.#entries.get(child as Uuid)?.ownership.kind !== 'foreign') uses++;
+    }
+    return uses;
+  };
+
+  #isReferredTo(table: string, uuid: Uuid): boolean {
+    return referringColumns(table).some((user) =>
+      [...(this.#replica?.table(user.table) ?? [])].some(([, { [user.column]: held }]) => held instanceof Set && held.has(uuid)),
+    );
+  }
+
+  #hasDhcpPort(options: Uuid, subnet: string): boolean {
+    return this.rowsOf(rowId('Logical_Switch', subnet)).some(({ row: { ports } }) => {
+      if (!(ports instanceof Set)) return false;
+      for (const uuid of ports) {
+        const port = this.#entries.get(uuid as Uuid)?.row;
+        if (port?.['dhcpv4_options'] === options || port?.['dhcpv6_options'] === options) return true;
+      }
+      return false;
+    });
   }
 
   /** @param relinked children with a changed parent, or one that may have changed, with their tables */
@@ -401,7 +437,6 @@ export class ObservedRows implements ReadRows {
     if (rows === undefined || rows === before) identity.rows = entry;
     else {
       const others = isList(rows) ? rows : [rows];
-      // The order stays: of several rows the first is the one of the identity.
       identity.rows = before?.id === id ? others.map((one) => (one === before ? entry : one)) : [...others, entry];
     }
     touched.add(id);

@@ -1,6 +1,7 @@
 /** An identity of the Northbound database: its rows, and the sources of each facet. */
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
+import { isOwnUuid } from '../nb/row-id.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
 import { Source } from './source.ts';
 
@@ -66,13 +67,25 @@ export class FacetSource extends Source {
   }
 }
 
-/** Of several rows of an identity: one of ours, else a legacy one, else the first. */
-export function bestOf(identity: Identity | undefined): Entry | undefined {
+/**
+ * Of several rows of an identity: one of ours, else a legacy one. Of these the one with the most in use, then one that Kiln inserted, then
+ * the least UUID: every process chooses the same one.
+ * @param usesOf how much of a row is in use
+ */
+export function bestOf(identity: Identity | undefined, usesOf: (entry: Entry) => number): Entry | undefined {
   const entries = identity?.rows;
   if (entries === undefined || !isList(entries)) return entries;
   let found: Entry | undefined;
-  for (const entry of entries) if (found === undefined || rankOf(entry.ownership) < rankOf(found.ownership)) found = entry;
+  for (const entry of entries) if (found === undefined || isBetter(entry, found, usesOf)) found = entry;
   return found;
+}
+
+function isBetter(one: Entry, other: Entry, usesOf: (entry: Entry) => number): boolean {
+  const order =
+    rankOf(one.ownership) - rankOf(other.ownership) ||
+    usesOf(other) - usesOf(one) ||
+    Number(isOwnUuid(other.uuid)) - Number(isOwnUuid(one.uuid));
+  return order < 0 || (order === 0 && one.uuid < other.uuid);
 }
 
 export function isList<T>(held: T | readonly T[]): held is readonly T[] {

@@ -204,6 +204,53 @@ for (const release of OLDER_RELEASES) {
       assert.equal(annotation(late, 'routed'), 'true');
     });
 
+    test('second rows of a name, as two starts of Kube-OVN leave them, go or are listed, and no port is lost', async () => {
+      await using cluster = await clusterAsLeft(release);
+      const { ovn } = cluster;
+      const made = async (table: string, ...columns: readonly string[]): Promise<string> =>
+        (await ovn.nbctl('create', table, ...columns)).trim();
+      const vendor = 'external_ids:vendor=kube-ovn';
+      // Before 1.15 load balancers have no key. One without keys that no switch has is never deleted.
+      const isKeyed = release.includes('to-v1.17');
+      const balancer = await made('Load_Balancer', 'name=vpc-v2-tcp-load', ...(isKeyed ? [vendor] : []));
+      const going = [
+        await made('Logical_Switch', 'name=d4', vendor),
+        await made('Logical_Router', 'name=v1', vendor),
+        await made('DHCP_Options', 'cidr=10.50.0.0/24', vendor, 'external_ids:ls=s1', 'external_ids:protocol=IPv4'),
+        ...(isKeyed ? [balancer] : []),
+      ];
+      const vip = 'vips:"10.96.3.3:80"="10.17.0.9:80"';
+      const staying = [
+        await made('Load_Balancer', 'name=cluster-tcp-loadbalancer', vip, ...(isKeyed ? [vendor] : [])),
+        ...(isKeyed ? [] : [balancer]),
+      ];
+      const ports = async (): Promise<string> => await ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port');
+      const sorted = (text: string): readonly string[] => text.split('\n\n').toSorted();
+      const before = sorted(await ports());
+      await using taken = new TakenOver(cluster);
+      const planned = (await taken.leftovers()).rows;
+      assert.deepEqual(
+        [...going, ...staying].filter((uuid) => planned.has(uuid)),
+        staying,
+      );
+      await taken.converged();
+      const tables = await taken.rowsWithoutOwner();
+      assert.deepEqual(
+        going.filter((uuid) => tables.has(uuid)),
+        [],
+      );
+      const { rows, findings } = await taken.leftovers();
+      assert.deepEqual(
+        staying.filter((uuid) => tables.has(uuid) && rows.has(uuid)),
+        staying,
+      );
+      assert.ok(
+        findings.some(({ message, next }) => message.includes('beside others of the same name') && next.includes(staying[0] ?? '?')),
+      );
+      const after = new Set(sorted(await ports()));
+      for (const port of before) assert.ok(after.has(port), `${port} is as before`);
+    });
+
     test('rows of Vpcs that were deleted before the take-over are listed, with their load balancers', async () => {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);

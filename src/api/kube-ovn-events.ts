@@ -32,6 +32,7 @@ export const POD_EVENTS: Readonly<Partial<Record<Reason, Reason>>> = {
   AddressConflict: 'AcquireAddressFailed',
   InvalidIPFamily: 'AcquireAddressFailed',
   ReservedElsewhere: 'AcquireAddressFailed',
+  WaitingForVip: 'AcquireAddressFailed',
   InvalidAnnotation: 'ValidatePodNetworkFailed',
   RowConflict: 'CreateOVNPortFailed',
   WriteRefused: 'PodNetworkAllocationFailed',

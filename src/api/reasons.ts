@@ -19,7 +19,7 @@ export const REASONS = {
   Accepted: { means: 'the spec is valid and nothing conflicts with it', next: '' },
   Bound: { means: 'all interfaces of the pod have their addresses', next: '' },
   PodNetworkAllocated: { means: "the pod's annotations have its addresses", next: '' },
-  PodNetworkUpdated: { means: 'an interface was removed from a running pod', next: '' },
+  PodNetworkUpdated: { means: 'an interface was removed from a running pod, or an interface in use has its routes now', next: '' },
   PodNetworkReleased: {
     means: 'an address of the pod is free again: the pod is gone, has ended, or no longer has the interface',
     next: '',

@@ -190,7 +190,9 @@ export class MemoryObjects {
       this.events.splice(
         eventsBefore,
         0,
-        ...patches.flatMap(({ event }) => (event === undefined ? [] : [eventOf(resource, object, event.type, event)])),
+        ...patches.flatMap((patch) =>
+          patch.event === undefined || !changes(patch, object) ? [] : [eventOf(resource, object, patch.event.type, patch.event)],
+        ),
       );
     if (after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0) table.delete(key);
     return true;
@@ -329,6 +331,18 @@ function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): Te
 /** A merge patch of one level: null removes. */
 function merged<V>(object: Readonly<Record<string, V>>, patch: Readonly<Record<string, V | null>>): Record<string, V> {
   return Object.fromEntries(Object.entries({ ...object, ...patch }).filter((entry): entry is [string, V] => entry[1] !== null));
+}
+
+/** As in the diff: the Event of a patch that was written before is not emitted again with another patch of the object. */
+function changes({ finalizer, labels, annotations, spec }: PatchOutput, { metadata, spec: observed }: TestObject): boolean {
+  const differs = (fields: Readonly<Record<string, Json | null>> | undefined, held: Readonly<Record<string, Json>>): boolean =>
+    fields !== undefined && !equal(merged(held, fields), held);
+  return (
+    finalizer !== undefined ||
+    differs(labels, metadata.labels ?? {}) ||
+    differs(annotations, metadata.annotations ?? {}) ||
+    differs(spec, observed)
+  );
 }
 
 function eventOf(

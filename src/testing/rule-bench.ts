@@ -13,6 +13,7 @@ import { Compiler } from '../compile/compiler.ts';
 import type { Rule } from '../compile/compiler.ts';
 import { Desired } from '../compile/desired.ts';
 import { RULES } from '../compile/rules.ts';
+import type { DiffContext } from '../diff/diff-context.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
 import type { Verdict } from '../diff/edits.ts';
@@ -281,11 +282,14 @@ export class RuleBench {
     const ids = new Set<RowId>([GLOBAL_ROW, ...desired.rowIds, ...this.world.rows.owned]);
     this.conflicts.clear();
     let changed = false;
-    for (const id of [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank)) {
-      const context = { rows: this.world.rows, desired, planned: new Map<RowId, Uuid>(), canHold: () => true, allows: () => true };
-      changed = this.#apply(id, diffRow(id, context)) || changed;
-      changed = this.#apply(id, diffMembers(id, 'all', context)) || changed;
-    }
+    const byRank = [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank);
+    const contextOf = (): DiffContext => ({
+      ...{ rows: this.world.rows, desired, planned: new Map<RowId, Uuid>() },
+      ...{ canHold: () => true, allows: () => true },
+    });
+    for (const id of byRank) changed = this.#apply(id, diffRow(id, contextOf())) || changed;
+    // Members after all rows: the real writer has both in one transaction.
+    for (const id of byRank) changed = this.#apply(id, diffMembers(id, 'all', contextOf())) || changed;
     desired.dueRows.clear();
     desired.dueMembers.clear();
     desired.dueSelections.clear();

@@ -58,9 +58,18 @@ export function annotationOutputs(
     annotations: Object.assign({}, ...reported.map((binding) => allocatedAnnotations(world, binding))) as Record<string, string | null>,
     event: allocationEvent(pod, reported),
   };
-  const routed = reported.filter((binding) => isRouted(world, binding)).map(({ nic }) => [podAnnotation(nic.provider, 'routed'), 'true']);
-  if (routed.length === 0) return [allocated];
-  return [allocated, { ...patchOf(pod), annotations: Object.fromEntries(routed) as Record<string, string> }];
+  return [allocated, ...reported.filter((binding) => isRouted(world, binding)).map((binding) => routedOutput(pod, binding))];
+}
+
+/** For an interface that is in use already, with Kube-OVN's Event: its node, or the group of that, came later. */
+function routedOutput(pod: PodView, { nic, durable }: Binding): PatchOutput {
+  const annotations = { [podAnnotation(nic.provider, 'routed')]: 'true' };
+  if (!isAllocated(nic) || durable === undefined) return { ...patchOf(pod), annotations };
+  return {
+    ...patchOf(pod),
+    annotations,
+    event: { type: 'Normal', reason: 'PodNetworkUpdated', message: sentenceOf(nic, durable.addresses) },
+  };
 }
 
 /** After an edit of the annotations, the Event reports the correction and no new addresses. */

@@ -27,6 +27,7 @@ for (const [cause, event, annotations, cidrBlock] of [
   ['AddressConflict', 'AcquireAddressFailed', { 'ovn.kubernetes.io/ip_address': '10.40.0.5' }, '10.40.0.0/24'],
   ['AddressOutOfRange', 'AcquireAddressFailed', { 'ovn.kubernetes.io/ip_address': '10.41.0.5' }, '10.40.0.0/24'],
   ['NoAvailableAddress', 'AcquireAddressFailed', {}, '10.40.0.0/30'],
+  ['WaitingForVip', 'AcquireAddressFailed', { 'ovn.kubernetes.io/vip': 'none' }, '10.40.0.0/24'],
   ['InvalidAnnotation', 'ValidatePodNetworkFailed', { 'ovn.kubernetes.io/ip_address': '10.40.0.x' }, '10.40.0.0/24'],
 ] as const)
   test(`${event} with the cause ${cause}, once, and again when the cause is another`, () => {
@@ -74,6 +75,30 @@ test('PodNetworkUpdated, where a pod no longer has an interface, and nothing whe
     `provider=fast.infra.ovn subnet=fast ip=${ip} mac=${mac} logicalSwitchPort=web.shop.fast.infra.ovn`,
   ]);
   assert.equal(eventsOf(scene, 'web').filter(([reason]) => reason === 'PodNetworkUpdated').length, 1);
+});
+
+test('PodNetworkUpdated, where a pod is routed after it got its addresses; not where both come together', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.bench.converge();
+  scene.pod('web', { node: '' });
+  scene.pod('prompt');
+  scene.bench.converge();
+  const { metadata } = scene.bench.object('pods', 'shop/web') ?? assert.fail();
+  assert.deepEqual(
+    [metadata.annotations?.['ovn.kubernetes.io/allocated'], metadata.annotations?.['ovn.kubernetes.io/routed']],
+    ['true', undefined],
+  );
+  scene.pod('web', { annotations: metadata.annotations ?? {} });
+  scene.bench.converge();
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/routed'], 'true');
+  const [[, details] = [], ...more] = eventsOf(scene, 'web');
+  assert.deepEqual(more, [['PodNetworkUpdated', details]]);
+  assert.deepEqual(
+    eventsOf(scene, 'prompt').map(([reason]) => reason),
+    ['PodNetworkAllocated'],
+  );
+  assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
 test('NodeAddressConflictWithSubnet, where a Subnet holds the InternalIP of a node', () => {

@@ -114,7 +114,7 @@ export const subnetNamespaceNotOfVpc = (name: string, vpc: string, index: number
       field: `spec.namespaces[${index}]`,
       value: namespace,
       problem: `is not a namespace of Vpc ${vpc}`,
-      rule: `the Vpc lists the namespaces that its Subnets may serve; add it to spec.namespaces there: ${commandText`kubectl edit vpc ${vpc}`}`,
+      rule: `the Vpc lists the namespaces that its Subnets may serve, and new pods of others wait unless another Subnet claims them; add it to spec.namespaces there: ${commandText`kubectl edit vpc ${vpc}`}`,
     },
   );
 
@@ -127,7 +127,7 @@ export const subnetSelectsOutsideVpc = (name: string, vpc: string, namespaces: s
       field: 'spec.namespaceSelectors',
       value: namespaces,
       problem: `is selected, and is not of Vpc ${vpc}`,
-      rule: `the Vpc lists the namespaces that its Subnets may serve; add it to spec.namespaces there, or change its labels: ${commandText`kubectl edit vpc ${vpc}`}`,
+      rule: `the Vpc lists the namespaces that its Subnets may serve, and new pods of others wait unless another Subnet claims them; narrow the selector, change labels, or add to spec.namespaces there: ${commandText`kubectl edit vpc ${vpc}`}`,
     },
   );
 

@@ -31,6 +31,7 @@ import { routerPortDropped } from '../../compile/subnet/validity/subnet-conflict
 import { requestedNetworks, cidrsOf, networkInUse, networksRequestedBy } from '../../compile/subnet/validity/subnet-networks.ts';
 import type { NetworkInUse } from '../../compile/subnet/validity/orphaned-in-use.ts';
 import { orphanedInUse } from '../../compile/subnet/validity/orphaned-in-use.ts';
+import { selectedOutsideVpcBy } from '../../compile/subnet/validity/subnet-namespaces.ts';
 import { networkMissing } from '../../compile/subnet/validity/subnet-provider.ts';
 import { unimplementedSubnetFields } from '../../compile/subnet/subnet-spec.ts';
 import { unimplementedFieldSentence } from '../../compile/unimplemented-fields.ts';
@@ -50,7 +51,7 @@ export function validateSubnetCreate(subnet: Subnet, observed: Observed): Admiss
   const { world, complete } = observed;
   const named = namedOf(subnet);
   const denials: Denial[] = subnetFindings(named).map(invalid);
-  const warnings = [...warningsOf(named, observed)];
+  const warnings = [...warningsOf(named, observed), ...(complete ? selectedOutside(world, subnet) : [])];
   if (complete && isOvn(named)) {
     if (denials.length === 0) denials.push(...conflictsOf(world, subnet).map(invalid));
     const vpc = effectiveVpc(named.spec, world.settings);
@@ -74,7 +75,8 @@ export function validateSubnetUpdate(before: Subnet, after: Subnet, observed: Ob
   const denials = findings.map(invalid);
   if (denials.length === 0 && complete && isOvn(now))
     denials.push(...newFindings(inUse(world, after), inUse(world, before)).map(invalid), ...mtuChanged(world, before, after));
-  return { denials, warnings: [...warningsOf(now, observed), ...(complete ? maskWarnings(world, before, after) : [])] };
+  const ofPods = complete ? [...maskWarnings(world, before, after), ...selectedOutside(world, after)] : [];
+  return { denials, warnings: [...warningsOf(now, observed), ...ofPods] };
 }
 
 /**
@@ -95,6 +97,18 @@ function maskWarnings(world: World, before: Subnet, after: Subnet): readonly str
     `Subnet ${name}: spec.cidrBlock: running pods keep the mask of ${left.join(',')} until they are made again (${usersText(users)}): make no ` +
       'other Subnet of the addresses that leave before that',
   ];
+}
+
+/** A broad selector in a Vpc with a list of namespaces: new pods of the others would wait. */
+function selectedOutside(world: World, subnet: Subnet): readonly string[] {
+  const { name, spec } = namedOf(subnet);
+  if (!isOvn({ name, spec })) return [];
+  const about = { name, vpc: effectiveVpc(spec, world.settings), admitted: admittedOf(subnet) };
+  return selectedOutsideVpcBy(world, about, spec).map(({ message }) => message);
+}
+
+function admittedOf({ metadata: { annotations = {} } }: Subnet): readonly string[] {
+  return splitList(annotations[kilnAnnotation.admitNamespaces] ?? '');
 }
 
 /** A Subnet whose switch does not exist yet may change to another provider: no running network is removed. */
@@ -168,8 +182,7 @@ function linksOverlapped(world: World, subnet: NamedSubnet): readonly Finding[] 
 
 function conflictsOf(world: World, subnet: Subnet): readonly Finding[] {
   const named = namedOf(subnet);
-  const admitted = splitList(subnet.metadata.annotations?.[kilnAnnotation.admitNamespaces] ?? '');
-  return subnetConflicts(named, surroundingsOf(world, named, admitted));
+  return subnetConflicts(named, surroundingsOf(world, named, admittedOf(subnet)));
 }
 
 /** What the rules compare a Subnet with: the networks in effect of the implemented Subnets of its Vpc, and the nodes. */

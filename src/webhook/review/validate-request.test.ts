@@ -196,6 +196,30 @@ test('a link whose network is that of a Subnet or of another link gets a warning
   assert.ok(message().includes(late));
 });
 
+test('a selector of a Subnet that takes in namespaces outside of its Vpc is allowed with a warning that names them', () => {
+  const scene = tenant();
+  scene.bench.put('vpcs', { metadata: { name: 'listing' }, spec: { namespaces: ['shop'] } });
+  scene.namespace('far');
+  scene.bench.converge();
+  const broad = {
+    vpc: 'listing',
+    cidrBlock: '10.88.0.0/24',
+    namespaceSelectors: [{ matchExpressions: [{ key: 'x', operator: 'DoesNotExist' }] }],
+  };
+  const created = reviewed(scene, 'CREATE', 'subnets', subnet('broad', broad));
+  assert.deepEqual(created.denials, []);
+  assert.match(
+    created.warnings.join(),
+    /spec\.namespaceSelectors ".*far.*" is selected, and is not of Vpc listing; .* new pods of others wait/,
+  );
+  const { denials, warnings } = reviewed(scene, 'UPDATE', 'subnets', subnet('broad', broad), {
+    before: subnet('broad', { ...broad, namespaceSelectors: [] }),
+  });
+  assert.deepEqual([denials, warnings], [[], created.warnings]);
+  const narrow = { ...broad, namespaceSelectors: [{ matchLabels: { x: 'y' } }] };
+  assert.deepEqual(reviewed(scene, 'CREATE', 'subnets', subnet('narrow', narrow)).warnings, []);
+});
+
 test('a request of a pod that another one outranks is allowed with a warning', () => {
   const scene = tenant();
   scene.bench.put('vips', { metadata: { name: 'own' }, spec: { subnet: 'net', v4ip: '10.1.0.50' } });

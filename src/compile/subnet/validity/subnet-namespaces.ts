@@ -4,6 +4,7 @@
  */
 import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../../api/kubernetes/meta.ts';
+import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { namespacesNotOfVpc, subnetSelectsOutsideVpc } from '../../../api/validation/subnet-conflicts.ts';
 import { kilnAnnotation } from '../../../api/well-known.ts';
@@ -47,14 +48,32 @@ export function selectedOutsideVpc(world: World, subnet: string, namespace: stri
   return limit === undefined || isOf(limit, namespace) ? undefined : subnetSelectsOutsideVpc(subnet, limit.vpc, namespace);
 }
 
-/**
- * One finding for all namespaces that it selects and does not list. Cost: the namespaces with a label of each selector; all of them for a
- * selector that demands no label.
- */
+/** One finding for all namespaces that it selects and does not list. Cost: that of `selectedFindings`. */
 export const namespacesSelectedOutsideVpc: Query<readonly Finding[]> = defineQuery('subnet-selected-outside-vpc', (world, name) => {
-  const { namespaces: listed = [], namespaceSelectors: selectors = [] } = world.ask(subnetIntent, name)?.spec ?? {};
+  const { namespaces = [], namespaceSelectors: selectors = [] } = world.ask(subnetIntent, name)?.spec ?? {};
   const limit = selectors.length === 0 ? undefined : world.ask(vpcLimit, name);
-  if (limit === undefined) return NONE;
+  return limit === undefined ? NONE : selectedFindings(world, name, limit, namespaces, selectors);
+});
+
+/** The same for a Subnet of a custom Vpc that is not written yet. */
+export function selectedOutsideVpcBy(
+  world: World,
+  { name, vpc, admitted }: { readonly name: string; readonly vpc: string; readonly admitted: readonly string[] },
+  { namespaces = [], namespaceSelectors: selectors = [] }: Pick<SubnetSpec, 'namespaces' | 'namespaceSelectors'>,
+): readonly Finding[] {
+  const limit = { vpc, namespaces: world.ask(vpcIntent, vpc)?.spec.namespaces ?? [], admitted };
+  if (selectors.length === 0 || limit.namespaces.length === 0 || vpc === world.settings.defaultVpc) return NONE;
+  return selectedFindings(world, name, limit, namespaces, selectors);
+}
+
+/** Cost: the namespaces with a label of each selector; all of them for a selector that demands no label. */
+function selectedFindings(
+  world: World,
+  name: string,
+  limit: VpcLimit,
+  listed: readonly string[],
+  selectors: readonly LabelSelector[],
+): readonly Finding[] {
   const selected = selectors.flatMap((selector) =>
     [...candidatesOf(world, selector)].filter(
       (one) => !isOf(limit, one) && !listed.includes(one) && selectorMatches(selector, world.ask(namespaceLabels, one)),
@@ -62,7 +81,7 @@ export const namespacesSelectedOutsideVpc: Query<readonly Finding[]> = defineQue
   );
   if (selected.length === 0) return NONE;
   return [subnetSelectsOutsideVpc(name, limit.vpc, namesText([...new Set(selected)].toSorted()))];
-});
+}
 
 const namespaceLabels: Query<Labels> = defineQuery('namespace-labels', (world, name) => world.namespaces.get(name)?.metadata.labels ?? {});
 

@@ -9,7 +9,7 @@ test('a conflict names the winning object as a user types it, and the next comma
   assert.deepEqual(foundConflict(id, converged, ['subnet//c', 'subnet//b-c', 'subnet//c']), {
     owners: ['subnet//b-c'],
     message:
-      'Logical_Router_Port a-b-c belongs to the older subnet c, which makes a row of the same name; rename one of the two; kiln explain subnet c',
+      'Logical_Router_Port a-b-c belongs to the older subnet c, which makes a row of the same name; create one of the two again under another name; kiln explain subnet c',
   });
   assert.match(
     foundConflict(rowId('Logical_Switch_Port', 'a.b.c'), converged, ['pod/b.c/a', 'pod/c/a.b'])?.message ?? '',

@@ -17,6 +17,6 @@ export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: re
   const next = commandText`kiln explain ${kind} ${name} ${inNamespace(namespace)}`;
   return {
     owners: losers,
-    message: `${row} belongs to the older ${older}, which makes a row of the same name; rename one of the two; ${next}`,
+    message: `${row} belongs to the older ${older}, which makes a row of the same name; create one of the two again under another name; ${next}`,
   };
 }

@@ -46,6 +46,29 @@ async function observeDuring<T>(look: () => Promise<T>, run: () => Promise<void>
 
 export const sameNames: readonly Scenario[] = [
   {
+    name: 'two IPPools whose names give one address set: the older has it, the other reports that, and gets it when the older is gone',
+    run: async (cluster) => {
+      const pool = (name: string, address: string): string =>
+        poolYaml(name, { subnet: 'twin-net', ips: [address], enableAddressSet: true });
+      const held = async (): Promise<readonly string[]> => members(rowNamed(await cluster.dump(), 'Address_Set', 'twin.pool')['addresses']);
+      await cluster.apply(subnetYaml('twin-net', { cidrBlock: '10.179.0.0/24' }) + pool('twin-pool', '10.179.0.5'));
+      await condition(cluster, 'ippool', 'twin-pool', 'Ready', 'True');
+      await cluster.apply(pool('twin.pool', '10.179.0.6'));
+      const { reason, message } = await condition(cluster, 'ippool', 'twin.pool', 'Ready', 'False');
+      assert.equal(reason, 'RowConflict');
+      assert.match(
+        message,
+        /^Address_Set twin\.pool belongs to the older ippool twin-pool, .* again under another name; kiln explain ippool twin-pool/,
+      );
+      assert.deepEqual(await held(), ['10.179.0.5']);
+      await cluster.delete('ippool', 'twin-pool');
+      await condition(cluster, 'ippool', 'twin.pool', 'Ready', 'True');
+      await cluster.converged();
+      assert.deepEqual(await held(), ['10.179.0.6']);
+      await cluster.removeAll(pool('twin.pool', '10.179.0.6') + subnetYaml('twin-net', {}));
+    },
+  },
+  {
     name: 'C42 leftovers of a pod are collected while another pod of its name, on another node with another address, keeps its own through every start',
     alone: true,
     run: async (cluster) => {

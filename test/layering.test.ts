@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['commit', 'controller', 'webhook'],
+    ...['commit', 'controller', 'webhook', 'agent'],
   ],
   testing: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],

@@ -25,6 +25,12 @@ export class DaemonError extends Error {
 const LOG_TAIL_LINES = 20;
 const TERMINATE_MS = 10_000;
 
+/** Killed when this process exits. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /**
  * A program in the foreground as a direct child of this process, which never outlives it: on Linux the kernel kills the child when the
  * parent dies for any reason; elsewhere it ends at the parent's exit. It has its own session, so Ctrl-C in a terminal reaches only the
@@ -33,7 +39,6 @@ const TERMINATE_MS = 10_000;
 export class Daemon {
   readonly #options: DaemonOptions;
   #child: ChildProcess | undefined;
-  #onExit: (() => void) | undefined;
 
   constructor(options: DaemonOptions) {
     this.#options = options;
@@ -53,11 +58,9 @@ export class Daemon {
     const child = spawn(program, args, { cwd, env: env ?? process.env, stdio: ['ignore', output, output], detached: true });
     closeSync(output);
     this.#child = child;
-    this.#onExit = () => child.kill('SIGKILL');
-    process.once('exit', this.#onExit);
+    running.add(child);
     const forget = (): void => {
-      if (this.#onExit !== undefined) process.off('exit', this.#onExit);
-      this.#onExit = undefined;
+      running.delete(child);
       if (this.#child === child) this.#child = undefined;
     };
     child.once('exit', forget);

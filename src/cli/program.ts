@@ -9,6 +9,7 @@ import { addClusterFlags, onCluster } from './connection/cluster-command.ts';
 import { addSettingsFlags } from './cluster/leader.ts';
 import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
+import { addAgent } from './commands/agent.ts';
 import { addBundle } from './commands/bundle.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDelete } from './commands/delete.ts';
@@ -98,6 +99,7 @@ addSettingsFlags(
   process.exitCode = await onCluster('release', flags, (io) => release(ip, flags, io));
 });
 
+addAgent(program);
 addExplain(program);
 addDelete(program);
 addDiff(program);

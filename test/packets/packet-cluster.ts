@@ -2,27 +2,27 @@
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NodeAgent } from '../../src/agent/agent.ts';
-import { hostPrograms, inNamespace, type Programs } from '../../src/agent/kernel/programs.ts';
 import { KubeClient } from '../../src/kube/client/client.ts';
 import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
-import { jsonLog, type Log } from '../../src/runtime/log.ts';
 import { ControllerProcess } from '../../src/testing/controller-process.ts';
+import { testEnvironment } from '../../src/testing/environment.ts';
 import { until } from '../../src/testing/until.ts';
-import { systemClock } from '../../src/timing/clock.ts';
 import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { installCrds } from '../../lab/crd-installation.ts';
 import { StandInKubelet } from '../../lab/kubelet/stand-in-kubelet.ts';
+import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
 import { PacketNode } from '../../lab/node/packet-node.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
 import type { Sandbox } from '../../lab/node/sandbox.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
+import { Daemon } from '../../lab/programs/daemon.ts';
 import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const PLUGIN = join(import.meta.dirname, '../../src/cni/main.ts');
 const installation = findOvn();
 
@@ -35,32 +35,32 @@ export interface Called {
   readonly output: string;
 }
 
-/** A node with its agent. */
+/** A node with its agent, which is a process of its own in the node's namespace. */
 export class AgentNode {
   readonly node: PacketNode;
   readonly socket: string;
-  readonly log: string[] = [];
-  readonly #start: () => NodeAgent;
-  #agent: NodeAgent | undefined;
+  readonly log: string;
+  readonly #daemon: Daemon;
 
-  constructor(node: PacketNode, directory: string, client: KubeClient, southbound: string) {
+  constructor(node: PacketNode, directory: string, kubeconfig: string, southbound: string) {
     this.node = node;
     this.socket = join(directory, 'agent.sock');
-    const programs: Programs = { run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input) };
-    const log: Log = jsonLog('debug', (line) => this.log.push(line));
-    const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
-    this.#start = () =>
-      new NodeAgent({ settings, client, vswitch: node.vswitch.endpoint, socket: this.socket, programs, clock: systemClock, log });
+    this.log = join(directory, 'agent.log');
+    const flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, `--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`];
+    const command = [process.execPath, MAIN, 'agent', ...flags, `--socket=${this.socket}`, '--datapath=netdev'] as const;
+    this.#daemon = new Daemon({ name: 'kiln agent', command: node.namespace.command(...command), log: this.log, env: testEnvironment() });
   }
 
-  async startAgent(): Promise<void> {
-    this.#agent = this.#start();
-    await this.#agent.start();
+  startAgent(): void {
+    this.#daemon.start();
   }
 
   async stopAgent(): Promise<void> {
-    await this.#agent?.stop();
-    this.#agent = undefined;
+    await this.#daemon.stop();
+  }
+
+  async killAgent(): Promise<void> {
+    await this.#daemon.kill('SIGKILL');
   }
 
   /** Calls the plugin as a container runtime does. */
@@ -145,12 +145,11 @@ export class PacketCluster implements AsyncDisposable {
         const options = { name, address: `${addresses[0]}/16`, underlay, installation: installation as OvnInstallation } as const;
         const node = await PacketNode.start({ ...options, directory: join(directory, name) });
         stops.unshift(() => node.delete());
-        const agent = new AgentNode(node, join(directory, name), client, ovn.sbEndpoint);
-        await started(
-          agent,
-          () => agent.startAgent(),
-          () => agent.stopAgent(),
-        );
+        const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
+        stops.unshift(() => forward.stop());
+        const agent = new AgentNode(node, join(directory, name), kubeconfig, ovn.sbEndpoint);
+        agent.startAgent();
+        stops.unshift(() => agent.stopAgent());
         await node.vswitch.restart('ovn-controller');
         nodes.push(agent);
       }

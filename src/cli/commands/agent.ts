@@ -1,0 +1,65 @@
+/** `kiln agent`: the node agent, one on each node. */
+import { hostname } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_VPC } from '../../api/well-known.ts';
+import type { LogLevel } from '../../runtime/log.ts';
+import type { AgentFlags } from '../settings/agent-flags.ts';
+import { objectName } from '../arguments/name-arguments.ts';
+import { interrupted } from '../process/interruption.ts';
+
+const EXAMPLES = `
+Examples:
+  kiln agent --in-cluster --southbound tcp:10.0.0.1:6642
+  kiln agent --kubeconfig ~/.kube/config --node worker-1 --southbound ssl:10.0.0.1:6642,ssl:10.0.0.2:6642
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 stopped by SIGTERM or Ctrl-C, 2 wrong usage, 3 the socket, the kubeconfig or the databases cannot be used.
+Interfaces of pods stay as they are when the agent stops.
+`;
+
+export function addAgent(program: Command): void {
+  program
+    .command('agent')
+    .description('run the node agent: interfaces of pods, the interface of the node, outgoing NAT')
+    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .optionsGroup('Cluster:')
+    .option('--kubeconfig <file>', 'cluster of this node')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--in-cluster', 'the cluster of this pod')
+    .addOption(new Option('--node <name>', 'name of the Node object').argParser(objectName).default(hostname(), "this host's name"))
+    .requiredOption(
+      '--southbound <endpoints>',
+      'Southbound database for ovn-controller: tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas',
+    )
+    .option('--default-vpc <name>', 'Vpc whose pods the node reaches', objectName, DEFAULT_VPC)
+    .optionsGroup('Node:')
+    .option('--vswitch <endpoint>', 'Open_vSwitch database of this node', 'unix:/run/openvswitch/db.sock')
+    .option('--socket <path>', 'socket for the CNI plugin', '/run/openvswitch/kube-ovn-daemon.sock')
+    .addOption(new Option('--tunnel <type>', 'encapsulation between nodes').choices(['geneve', 'vxlan', 'stt']).default('geneve'))
+    .addOption(
+      new Option('--datapath <type>', "system: the kernel's; netdev: in userspace").choices(['system', 'netdev']).default('system'),
+    )
+    .option('--mtu <bytes>', "MTU of pods whose Subnet has none: the node's, less 100 for the tunnel", mtu, 1_400)
+    .addOption(
+      new Option('--log-level <level>', 'lowest level that is logged')
+        .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])
+        .default('info'),
+    )
+    .action(async (flags: AgentFlags) => {
+      // Only this command needs the agent.
+      const { runAgent } = await import('./run-agent.ts');
+      process.exitCode = await runAgent(flags, interrupted());
+    });
+}
+
+/** IPv6 needs 1280 bytes. */
+const LEAST_MTU = 1_280;
+
+function mtu(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < LEAST_MTU || value > 65_535)
+    throw new InvalidArgumentError(`"${text}" is not a whole number from ${LEAST_MTU} to 65535.`);
+  return value;
+}

@@ -1,0 +1,62 @@
+/** The process of `kiln agent`. */
+import { resolve } from 'node:path';
+import { NodeAgent } from '../../agent/agent.ts';
+import { hostPrograms } from '../../agent/kernel/programs.ts';
+import { KubeClient } from '../../kube/client/client.ts';
+import { type Connection, connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
+import { KubeTransport } from '../../kube/transport/transport.ts';
+import { jsonLog } from '../../runtime/log.ts';
+import { systemClock } from '../../timing/clock.ts';
+import type { AgentFlags } from '../settings/agent-flags.ts';
+import { CommandFailure, EXIT, failureText } from '../errors/command-failure.ts';
+import { printErrorText } from '../output/terminal.ts';
+
+/**
+ * Runs until `stopped` resolves.
+ *
+ * @returns the exit code
+ */
+export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Promise<number> {
+  const { node, vswitch, socket, southbound, tunnel, datapath, defaultVpc, mtu } = flags;
+  if (flags.inCluster !== true && flags.kubeconfig === undefined)
+    return failed(EXIT.usage, 'kiln agent needs a cluster', 'neither --kubeconfig nor --in-cluster is given', 'kiln agent --help');
+  const log = jsonLog(flags.logLevel);
+  let client: KubeClient | undefined;
+  let agent: NodeAgent | undefined;
+  try {
+    client = new KubeClient(new KubeTransport(await connection(flags), { userAgent: 'kiln-agent' }));
+    agent = new NodeAgent({
+      settings: { node, southbound, tunnel, datapath, defaultVpc, mtu },
+      client,
+      vswitch,
+      socket: resolve(socket),
+      programs: hostPrograms,
+      clock: systemClock,
+      log,
+    });
+    await agent.start();
+    log.info('the node agent runs', { node, vswitch, socket });
+    await stopped;
+    return EXIT.fine;
+  } catch (error) {
+    return failed(
+      EXIT.unreachable,
+      'the node agent cannot run',
+      error instanceof Error ? error.message : String(error),
+      'kiln agent --help',
+    );
+  } finally {
+    await agent?.stop();
+    await client?.close();
+  }
+}
+
+async function connection({ inCluster, kubeconfig = '', context }: AgentFlags): Promise<Connection> {
+  if (inCluster === true) return await connectionFromCluster();
+  return await connectionFromKubeconfig({ path: resolve(kubeconfig), ...(context === undefined ? {} : { context }) });
+}
+
+function failed(exit: number, message: string, why: string, next: string): number {
+  printErrorText(failureText(new CommandFailure(exit as never, message, why, next)));
+  return exit;
+}

@@ -1,0 +1,17 @@
+/** The parsed flags of `kiln agent`. */
+import type { LogLevel } from '../../runtime/log.ts';
+
+export interface AgentFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly node: string;
+  readonly vswitch: string;
+  readonly socket: string;
+  readonly southbound: string;
+  readonly tunnel: 'geneve' | 'vxlan' | 'stt';
+  readonly datapath: 'system' | 'netdev';
+  readonly defaultVpc: string;
+  readonly mtu: number;
+  readonly logLevel: LogLevel;
+}

@@ -10,6 +10,11 @@ import { ineffectiveRule } from './ineffective-check.ts';
 
 const CHECKS: Readonly<Partial<Record<ResourceName, IneffectiveCheck>>> = INEFFECTIVE_OF_KINDS;
 
+/** Whether these rules report on objects of a kind. */
+export function isChecked(resource: ResourceName): boolean {
+  return CHECKS[resource] !== undefined;
+}
+
 export const ineffectiveRules: readonly Rule[] = Object.values(CHECKS).map(ineffectiveRule);
 
 /**

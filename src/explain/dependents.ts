@@ -3,15 +3,14 @@
  */
 import type { Dependency } from '../blockers/dependency.ts';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
-import { isAddressResource } from '../world/address-objects.ts';
-import { heldTexts } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import { addressesOfPodOrMachine } from './pod-or-machine-addresses.ts';
 import { typedName } from './kind-names.ts';
+import type { NamedObjects } from './kind-words.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
+import { wordsOf } from './words.ts';
 
 /** What a tree shows of an object. */
 export interface DrawnObject {
@@ -105,7 +104,7 @@ export function treeObject(world: World, resource: ResourceName, key: string): T
     ...splitKey(key),
     uid: object?.metadata.uid,
     created: object?.metadata.creationTimestamp,
-    addresses: addressesOf(world, resource, key),
+    addresses: wordsOf(resource).addresses?.(world, key) ?? [],
     state: object === undefined ? GONE : stateOf(resource, object),
     blocks: true,
     children: [],
@@ -113,13 +112,11 @@ export function treeObject(world: World, resource: ResourceName, key: string): T
   };
 }
 
-function addressesOf(world: World, resource: ResourceName, key: string): readonly string[] {
-  if (resource === 'subnets') return [world.subnets.peek(key)?.spec.cidrBlock ?? ''].filter((text) => text !== '');
-  if (isAddressResource(resource)) {
-    const { v4 = '', v6 = '' } = world.addressObject(resource, key)?.held ?? {};
-    return [v4, v6].filter((text) => text !== '');
-  }
-  if (resource !== 'ips') return addressesOfPodOrMachine(world, resource, key);
-  const ip = world.ips.peek(key);
-  return ip === undefined ? [] : heldTexts(ip);
+/** Objects with their dependents, which are no blockers here. */
+export function branchesOf(world: World, { resource, keys }: NamedObjects, limits: TreeLimits): Branches {
+  const objects = keys.slice(0, limits.children).map((key) => {
+    const { objects: children, more } = dependentsOf(world, resource, key, limits);
+    return { ...treeObject(world, resource, key), blocks: false, children, more };
+  });
+  return { objects, more: keys.length - objects.length };
 }

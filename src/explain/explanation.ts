@@ -5,24 +5,23 @@ import { blockersOf } from '../blockers/blockers.ts';
 import type { Blockers } from '../blockers/blockers.ts';
 import { blockedSentence } from '../blockers/sentences.ts';
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
-import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.ts';
+import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { addressCounts } from './address-counts.ts';
-import { ipsOfPodOrMachine, isMachine } from './pod-or-machine-addresses.ts';
 import type { Branches } from './dependents.ts';
-import { dependenciesOf, dependentsOf, treeObject } from './dependents.ts';
+import { branchesOf, dependenciesOf, dependentsOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
 import type { IneffectiveCondition } from './ineffective-conditions.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { nextCommands } from './next-commands.ts';
-import { poolUsers } from './pool-users.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 import type { OwnedRows } from './owned-rows.ts';
 import { ownedRows } from './owned-rows.ts';
+import { wordsOf } from './words.ts';
 
 export interface Waiting {
   readonly reason: string;
@@ -76,17 +75,17 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const waiting = whyItWaits(world, resource, object, state, blockers, unimplemented);
   const { limits } = options;
   const dependencies = dependenciesOf(world, resource, key, limits);
+  const words = wordsOf(resource);
+  const [users, created] = [words.users?.(world, key), words.created?.(world, key)];
   return {
     subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
     implemented: unimplemented === undefined,
     dependencies,
-    dependents: resource === 'ippools' ? poolUsers(world, key, limits) : dependentsOf(world, resource, key, limits),
+    dependents: users === undefined ? dependentsOf(world, resource, key, limits) : branchesOf(world, users, limits),
     counts: addressCounts(resource, object),
     blockers,
     owners: object.metadata.ownerReferences ?? [],
-    created: isMachine(resource)
-      ? { objects: ipsOfPodOrMachine(world, resource, key).map((ip) => treeObject(world, 'ips', ip)), more: 0 }
-      : NOTHING,
+    created: created === undefined ? NOTHING : { objects: created.keys.map((one) => treeObject(world, created.resource, one)), more: 0 },
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
     notes: ineffectiveConditions(world, resource, object).filter(({ message }) => message !== waiting?.message),
@@ -117,18 +116,14 @@ function whyItWaits(
         message: `${kind} ${metadata.name} waits for the programs that set its finalizers ${others.join(', ')}`,
         since,
       };
-    if (resource === 'namespaces')
-      return { reason: 'Terminating', message: `Namespace ${metadata.name} is deleted when all objects in it are gone`, since };
-    return {
-      reason: 'Terminating',
-      message: `nothing blocks the deletion of ${kind} ${metadata.name}; it is gone when its rows are`,
-      since,
-    };
+    const otherwise = `nothing blocks the deletion of ${kind} ${metadata.name}; it is gone when its rows are`;
+    return { reason: 'Terminating', message: wordsOf(resource).terminating?.(metadata.name) ?? otherwise, since };
   }
   if (unimplemented !== undefined)
     return { reason: 'NotCarriedOut', message: `Kiln does not implement this yet: ${unimplemented}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
-  const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
+  const { networkCondition } = wordsOf(resource);
+  const elsewhere = networkCondition === undefined ? undefined : conditionOf(resource, object, networkCondition);
   // The pod has its network; the condition names ineffective settings.
   if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };

@@ -1,9 +1,10 @@
 /**
  * The next commands for an object that waits: for its blockers, its dependencies, or the command that its condition names.
  */
+import { GROUP } from '../api/schema/kind.ts';
 import type { Blockers } from '../blockers/blockers.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { splitKey, traitsOf } from '../world/resources.ts';
+import { RESOURCE_NAMES, splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { cascadeOf } from './cascade.ts';
 import type { TreeObject } from './dependents.ts';
@@ -48,13 +49,18 @@ function faultAmong(dependencies: readonly TreeObject[]): string | undefined {
   return undefined;
 }
 
-/** Resources by the kind in messages. */
-const NAMED: Readonly<Record<string, ResourceName>> = { Subnet: 'subnets', IPPool: 'ippools', Vip: 'vips', Vpc: 'vpcs', IP: 'ips' };
+/** Kinds of which messages name single objects that a user can look at. */
+const NAMED: ReadonlyMap<string, ResourceName> = new Map(
+  RESOURCE_NAMES.filter((resource) => traitsOf(resource).group === GROUP && traitsOf(resource).unimplemented === undefined).map(
+    (resource) => [traitsOf(resource).kind, resource],
+  ),
+);
+const NAME_IN_MESSAGE = new RegExp(`\\b(${[...NAMED.keys()].join('|')}) "?([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)`, 'g');
 
 /** The command for the first existing object that a message names. */
 function faultNamedIn(world: World, message: string): string | undefined {
-  for (const [, kind = '', name = ''] of message.matchAll(/\b(Subnet|IPPool|Vip|Vpc|IP) "?([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g)) {
-    const resource = NAMED[kind];
+  for (const [, kind = '', name = ''] of message.matchAll(NAME_IN_MESSAGE)) {
+    const resource = NAMED.get(kind);
     if (resource !== undefined && world.tables[resource]?.peek(name) !== undefined)
       return commandText`kiln explain ${objectText(resource, name)}`;
   }

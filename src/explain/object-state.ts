@@ -1,10 +1,12 @@
 /**
  * The state of an object in a tree: ready, reason, since when.
  */
-import type { Condition, ObjectMeta } from '../api/kubernetes/meta.ts';
+import type { Condition } from '../api/kubernetes/meta.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
+import type { StatefulObject } from './kind-words.ts';
+import { wordsOf } from './words.ts';
 
 export interface ObjectState {
   /** `-` for kinds without readiness. */
@@ -14,12 +16,6 @@ export interface ObjectState {
   readonly message: string;
   /** RFC 3339: the last transition, or the deletion. */
   readonly since: string;
-}
-
-interface StatefulObject {
-  readonly metadata: ObjectMeta;
-  readonly spec?: unknown;
-  readonly status?: unknown;
 }
 
 /** Conditions that are a problem when `True`. */
@@ -48,44 +44,14 @@ export function stateOf(resource: ResourceName, object: StatefulObject): ObjectS
       message: wrong.message ?? '',
       since: wrong.lastTransitionTime ?? metadata.creationTimestamp,
     };
-  const { phase = '' } = (object.status ?? {}) as { readonly phase?: string };
-  const ready = find(conditions, 'Ready', 'True');
-  const since = ready?.lastTransitionTime ?? metadata.creationTimestamp;
-  if (ready !== undefined) return { ready: 'True', reason: ready.reason ?? '', message: '', since };
-  switch (resource) {
-    case 'pods':
-      return { ready: phase === 'Running' || phase === 'Succeeded' ? 'True' : 'False', reason: phase, message: '', since };
-    case 'namespaces':
-      return { ready: phase === 'Terminating' ? 'False' : 'True', reason: phase, message: '', since };
-    case 'nodes': {
-      const up = nodeReady(object.status);
-      return { ready: up ? 'True' : 'False', reason: up ? '' : 'NotReady', message: '', since };
-    }
-    case 'ips':
-    case 'vips':
-    case 'ovn-eips':
-    case 'iptables-eips': {
-      const held = hasAddress(resource === 'ips' ? object.spec : object.status);
-      return { ready: held ? 'True' : 'False', reason: held ? '' : 'NoAddress', message: '', since };
-    }
-    default:
-      return { ready: '-', reason: '', message: '', since };
-  }
+  const condition = find(conditions, 'Ready', 'True');
+  const since = condition?.lastTransitionTime ?? metadata.creationTimestamp;
+  if (condition !== undefined) return { ready: 'True', reason: condition.reason ?? '', message: '', since };
+  const readiness = wordsOf(resource).readiness?.(object);
+  if (readiness === undefined) return { ready: '-', reason: '', message: '', since };
+  return { ready: readiness.ready ? 'True' : 'False', reason: readiness.reason, message: '', since };
 }
 
 function find(conditions: readonly Condition[], type: string, status: 'True' | 'False'): Condition | undefined {
   return conditions.find((condition) => condition.type === type && condition.status === status);
-}
-
-function nodeReady(status: unknown): boolean {
-  const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
-  return conditions === undefined || find(conditions, 'Ready', 'False') === undefined;
-}
-
-/** The address fields of IP, Vip, OvnEip and IptablesEIP. */
-const ADDRESS_FIELDS = ['v4IpAddress', 'v6IpAddress', 'ipAddress', 'v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip'];
-
-function hasAddress(part: unknown): boolean {
-  const texts = (part ?? {}) as Readonly<Record<string, unknown>>;
-  return ADDRESS_FIELDS.some((field) => typeof texts[field] === 'string' && texts[field] !== '');
 }

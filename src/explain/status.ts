@@ -1,20 +1,22 @@
 /**
  * The state of a cluster on one screen: the number of objects of each kind, findings, and notes.
  */
-import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { foreignOptions, foreignOptionText, optionRemoval } from '../compile/global-options.ts';
+import { isChecked } from '../compile/ineffective-rules.ts';
 import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
+import { addressesCounted } from './address-counts.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { typedName } from './kind-names.ts';
 import { unimplementedGroups } from './unimplemented.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
+import { wordsOf } from './words.ts';
 import { leftoverGroups, leftoverText } from './leftovers.ts';
 import { leftoverVips, leftoverVipsText } from './leftover-vips.ts';
 import { strandedRows } from './stranded-rows.ts';
@@ -93,7 +95,7 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     foreignRows: northbound && chosen === ALL ? foreignRows(world) : {},
     findings: [
       ...objectFindings(world, chosen),
-      ...fullSubnets(world, chosen),
+      ...nearlyFull(world, chosen),
       ...(chosen === ALL
         ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(world), ...optionsWithoutEffect(world)]
         : []),
@@ -107,12 +109,14 @@ function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (reado
   return entries.filter(([key, object]) => chosen(resource, key, object));
 }
 
-/** Kinds with objects that Kiln reports on. */
+/** Kinds with objects that Kiln reports on; those that can have blockers come first. */
 export const REPORTED_RESOURCES: readonly ResourceName[] = [
-  ...new Set<ResourceName>([
+  ...new Set([
     ...BLOCKED_RESOURCES,
-    ...(['ippools', 'vips', 'ovn-eips', 'iptables-eips', 'network-attachment-definitions', 'nodes', 'namespaces'] as const),
-    ...(['pods', 'statefulsets', 'virtualmachines'] as const),
+    ...RESOURCE_NAMES.filter((resource) => {
+      const { unimplemented, conditions } = traitsOf(resource);
+      return unimplemented === undefined && (conditions !== 'none' || isChecked(resource));
+    }),
   ]),
 ];
 
@@ -121,7 +125,7 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
     objectsOf(world, resource, chosen).flatMap(([key, object]): Finding[] => {
       const state = stateOf(resource, object);
       const { reason, message, since } = state;
-      const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
+      const elsewhere = networkConditionOf(resource, object);
       const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
       const ineffective = ineffectiveConditions(world, resource, object)
         // A network with host bits is in effect as the network: nothing needs to be done.
@@ -131,7 +135,7 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
         return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];
       }
-      if (!isWrong(resource, object, state) || isUnimplementedEip(resource, state)) return ineffective;
+      if (!isWrong(resource, object, state) || isUnimplementedPart(resource, state)) return ineffective;
       const what = reason === 'DeletionBlocked' ? 'blocked' : reason === 'HeldTwice' ? 'conflict' : 'not ready';
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),
@@ -139,17 +143,22 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
 }
 
 /** An EIP whose rule or router port is not implemented: nothing on it can be corrected, so it is a note, as its rule is. */
-function isUnimplementedEip(resource: ResourceName, { ready, reason }: ObjectState): boolean {
-  return ready === 'False' && reason === 'NotCarriedOut' && (resource === 'ovn-eips' || resource === 'iptables-eips');
+function isUnimplementedPart(resource: ResourceName, { ready, reason }: ObjectState): boolean {
+  return ready === 'False' && reason === 'NotCarriedOut' && wordsOf(resource).partlyImplemented === true;
+}
+
+function networkConditionOf(resource: ResourceName, object: AnyObservedObject): ReturnType<typeof conditionOf> {
+  const { networkCondition } = wordsOf(resource);
+  return networkCondition === undefined ? undefined : conditionOf(resource, object, networkCondition);
 }
 
 /** Whether the object has a problem: a pod or node that the kubelet has not started yet is no finding. */
 function isWrong(resource: ResourceName, object: AnyObservedObject, { ready, reason }: ObjectState): boolean {
   if (ready !== 'False') return false;
   if (object.metadata.deletionTimestamp !== undefined && reason === 'Terminating') return false;
-  if (resource === 'pods') return conditionOf(resource, object, POD_CONDITION)?.status === 'False';
+  if (wordsOf(resource).networkCondition !== undefined) return networkConditionOf(resource, object)?.status === 'False';
   if (traitsOf(resource).conditions === 'none') return false;
-  return resource !== 'nodes' || conditionsOf(resource, object).some(({ reason: of }) => of === reason);
+  return wordsOf(resource).readyByOthers !== true || conditionsOf(resource, object).some(({ reason: of }) => of === reason);
 }
 
 function notesOf(world: World, chosen: Chosen): readonly Note[] {
@@ -157,7 +166,7 @@ function notesOf(world: World, chosen: Chosen): readonly Note[] {
     objectsOf(world, resource, chosen).flatMap(([key, object]) => {
       const state = stateOf(resource, object);
       const parts = ineffectiveConditions(world, resource, object).filter(({ what }) => what === 'not implemented');
-      return [...(isUnimplementedEip(resource, state) ? [state] : []), ...parts].map(({ message, since }) =>
+      return [...(isUnimplementedPart(resource, state) ? [state] : []), ...parts].map(({ message, since }) =>
         finding('not implemented', resource, key, message, since),
       );
     }),
@@ -174,17 +183,17 @@ function notesOf(world: World, chosen: Chosen): readonly Note[] {
   return [...fields, ...objects];
 }
 
-function fullSubnets(world: World, chosen: Chosen): Finding[] {
-  return objectsOf(world, 'subnets', chosen).flatMap(([key, { metadata, status }]): Finding[] => {
-    const counts = (status ?? {}) as unknown as Readonly<Record<string, number | bigint | undefined>>;
-    return (['v4', 'v6'] as const).flatMap((family): Finding[] => {
-      const available = Number(counts[`${family}availableIPs`] ?? 0);
-      const using = Number(counts[`${family}usingIPs`] ?? 0);
-      if (using === 0 || available >= NEARLY_FULL * (available + using)) return [];
-      const message = `Subnet ${key} has ${countText(available)} of ${countText(available + using)} ${family === 'v4' ? 'IPv4' : 'IPv6'} addresses left`;
-      return [finding('nearly full', 'subnets', key, message, metadata.creationTimestamp)];
-    });
-  });
+function nearlyFull(world: World, chosen: Chosen): Finding[] {
+  return RESOURCE_NAMES.filter((resource) => wordsOf(resource).runsFull === true).flatMap((resource) =>
+    objectsOf(world, resource, chosen).flatMap(([key, object]) =>
+      addressesCounted(resource, object).flatMap(({ family, used, free }): Finding[] => {
+        const all = Number(free) + Number(used);
+        if (Number(used) === 0 || Number(free) >= NEARLY_FULL * all) return [];
+        const message = `${traitsOf(resource).kind} ${key} has ${countText(Number(free))} of ${countText(all)} ${family} addresses left`;
+        return [finding('nearly full', resource, key, message, object.metadata.creationTimestamp)];
+      }),
+    ),
+  );
 }
 
 function leftBehind(world: World): readonly Finding[] {

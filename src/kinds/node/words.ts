@@ -1,0 +1,13 @@
+import type { Condition } from '../../api/kubernetes/meta.ts';
+import type { KindWords } from '../../explain/kind-words.ts';
+import { addressesByIps } from '../ip/words/ips-held.ts';
+
+export const words: KindWords = {
+  ...addressesByIps('nodes'),
+  readiness: ({ status }) => {
+    const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
+    const up = conditions?.some((one) => one.type === 'Ready' && one.status === 'False') !== true;
+    return { ready: up, reason: up ? '' : 'NotReady' };
+  },
+  readyByOthers: true,
+};

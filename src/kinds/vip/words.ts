@@ -1,0 +1,3 @@
+import { addressWords } from './words/address-words.ts';
+
+export const words = addressWords('vips');

@@ -181,6 +181,35 @@ test('load balancers without keys, as Kube-OVN before 1.15 leaves them of a dele
   assert.equal(leftoverLines(leftoverGroups(bench.world)).length, expected.length - 2);
 });
 
+test('a row of Kiln that lost the keys of its owner when it was no longer needed is collected, and is no leftover', () => {
+  for (const lost of [
+    ['kiln.io/owner', 'kiln.io/uid'],
+    ['kiln.io/owner', 'kiln.io/uid', 'kiln.io/rule', 'kiln.io/seal'],
+  ]) {
+    const scene = new PodScene();
+    const { bench } = scene;
+    scene.subnet('apps', { cidrBlock: '10.8.0.0/24', enableDHCP: true });
+    bench.converge();
+    const ids = (): readonly string[] => bench.rowIds('DHCP_Options').filter((id) => id.startsWith('apps|'));
+    assert.deepEqual(ids(), ['apps|IPv4|']);
+    const [uuid] = [...bench.northbound.table('DHCP_Options').keys()];
+    const edit = {
+      kind: 'keys',
+      table: 'DHCP_Options',
+      uuid: uuid ?? assert.fail(),
+      column: 'external_ids',
+      set: {},
+      remove: lost,
+    } as const;
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+    bench.edit('subnets', 'apps', { enableDHCP: false });
+    bench.converge();
+    assert.deepEqual(ids(), []);
+    assert.deepEqual(leftoverGroups(bench.world), []);
+    assert.equal(bench.object('subnets', 'apps')?.status?.['dhcpV4OptionsUUID'] ?? '', '');
+  }
+});
+
 test('a row that translates addresses is deleted with its rule or its pod, and does not meet the next holder of the address', () => {
   const scene = withVpc();
   const { bench } = scene;

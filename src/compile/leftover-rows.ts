@@ -3,9 +3,9 @@
  * that it serves exists, and is deleted with that object. A leftover for a node is deleted once the node is gone. A leftover that serves no
  * existing object stays, and is reported (`explain/leftovers.ts`).
  */
-import { LEFTOVER_RULE } from '../nb/ownership.ts';
+import { LEFTOVER_RULE, RULE_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { tableOf } from '../nb/row-id.ts';
+import { isOwnUuid, tableOf } from '../nb/row-id.ts';
 import { isNatRule } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind } from '../world/resources.ts';
@@ -41,7 +41,7 @@ interface ServedObject {
 function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObject): RowOutput | undefined {
   const translated = translatedFor(world, id);
   // A legacy row is adopted first, also if it is deleted afterwards.
-  const legacy = isInSecondRow(world, id) ? undefined : adoptedRow(world, id, translated ?? owner, LEFTOVER_RULE);
+  const legacy = isInSecondRow(world, id) ? undefined : adoptedRow(world, id, translated ?? owner, formerRule(world, id));
   if (legacy !== undefined) return { ...legacy, leftover: true, externalIds: { ...legacy.externalIds, ...macOf(world, id) } };
   const node = world.rows.serves(id)?.node ?? '';
   if (translated === undefined && isOfPredecessor(world, id, owner)) return undefined;
@@ -50,6 +50,18 @@ function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObjec
   if (!isLeftover(world, id)) return undefined;
   const retained = retainedRow(world, id);
   return retained === undefined ? undefined : { ...retained, owner: translated ?? owner, leftover: true };
+}
+
+/**
+ * The rule of a row of Kiln's that lost the keys of its row owner, so that it looks like Kube-OVN's. With its rule again it is no leftover,
+ * and is collected unless that rule emits it.
+ */
+function formerRule(world: World, id: RowId): string {
+  const held = world.rows.column(id, 'external_ids');
+  const rule: unknown = held instanceof Map ? held.get(RULE_KEY) : undefined;
+  if (typeof rule === 'string') return rule;
+  const row = world.rows.state(id);
+  return row !== undefined && isOwnUuid(row.uuid) ? '' : LEFTOVER_RULE;
 }
 
 function isLeftover(world: World, id: RowId): boolean {

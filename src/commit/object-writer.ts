@@ -324,7 +324,10 @@ export class ObjectWriter {
 
 /** Whether a pod cannot start before this write: its IP object, or the annotations that its node reads. */
 function binds(write: ObjectWrite): boolean {
-  return write.verb === 'create' || (write.verb === 'patch' && write.resource === 'pods' && write.subresource === undefined);
+  return (
+    write.verb === 'create' ||
+    (write.verb === 'patch' && write.subresource === undefined && traitsOf(write.resource).urgentMetadata === true)
+  );
 }
 
 /** The contents of a write without its times. */

@@ -4,6 +4,7 @@
  */
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
+import { traitsOf } from '../world/resources.ts';
 
 export interface StatusPaceOptions {
   readonly later: (ms: number, run: () => void) => void;
@@ -58,5 +59,5 @@ export class StatusPace {
 }
 
 function isPaced(write: ObjectWrite): boolean {
-  return write.verb === 'patch' && write.subresource === 'status' && write.resource === 'subnets';
+  return write.verb === 'patch' && write.subresource === 'status' && traitsOf(write.resource).pacedStatus === true;
 }

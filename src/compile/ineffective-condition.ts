@@ -7,6 +7,7 @@ import type { Finding, Subject } from '../api/validation/finding.ts';
 import { matchHostBits } from '../api/validation/host-bits.ts';
 import { POD_INEFFECTIVE } from '../api/well-known.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { findingsText } from './findings-text.ts';
 import { ineffectiveNames } from './ineffective-names.ts';
@@ -17,7 +18,7 @@ export const INEFFECTIVE = 'WithoutEffect';
 
 /** On a pod, whose conditions other programs write too, the type has Kiln's prefix. */
 export function ineffectiveType(resource: ResourceName): ConditionType {
-  return resource === 'pods' ? POD_INEFFECTIVE : INEFFECTIVE;
+  return traitsOf(resource).sharedConditions === true ? POD_INEFFECTIVE : INEFFECTIVE;
 }
 
 /** The condition, or its removal without findings. @param next a command */

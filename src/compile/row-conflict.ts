@@ -3,8 +3,9 @@ import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { subnetIntent, vpcIntent } from '../world/intent.ts';
-import type { RowConflict, World } from '../world/world.ts';
+import { resourceOfKind, traitsOf } from '../world/resources.ts';
+import type { Query, RowConflict, World } from '../world/world.ts';
+import { defineQuery } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { ReportOutput } from './output.ts';
 
@@ -17,9 +18,6 @@ export function rowConflictOf(world: World, owner: Owner): string | undefined {
   return others.length === 0 ? first.message : `${first.message} (and ${others.length} more ${others.length === 1 ? 'row' : 'rows'})`;
 }
 
-/** Kinds of owners that get an Event for each conflict. Their condition that names the row emits no Event, which would repeat it. */
-const REPORTED_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
-
 export const rowConflictReport: Rule = {
   name: 'row-conflict',
   over: (world) => keysOf(world.rowConflicts),
@@ -28,25 +26,18 @@ export const rowConflictReport: Rule = {
     return owners.flatMap((owner): readonly ReportOutput[] => {
       const [kind = '', , ...rest] = owner.split('/');
       const key = rest.join('/');
-      const resource = REPORTED_BY_EVENT[kind];
-      const uid = resource === undefined ? undefined : uidOf(world, resource, key);
-      if (resource === undefined || uid === undefined) return [];
+      const resource = resourceOfKind(kind);
+      // The condition of other kinds that names the row emits an Event itself.
+      if (resource === undefined || traitsOf(resource).conflictEvents !== true) return [];
+      const uid = world.ask(uidOf, `${resource}/${key}`);
+      if (uid === '') return [];
       return [{ kind: 'report', resource, key, uid, type: 'Warning', reason: 'Conflict', message }];
     });
   },
 };
 
-function uidOf(world: World, resource: ResourceName, key: string): string | undefined {
-  switch (resource) {
-    case 'vpcs':
-      return world.ask(vpcIntent, key)?.metadata.uid;
-    case 'subnets':
-      return world.ask(subnetIntent, key)?.metadata.uid;
-    case 'ippools':
-      return world.ipPools.get(key)?.metadata.uid;
-    case 'nodes':
-      return world.nodes.get(key)?.metadata.uid;
-    default:
-      return undefined;
-  }
-}
+/** The uid alone: a status write of the object runs no reader again. Key: `<resource>/<key>`; empty for a missing object. */
+const uidOf: Query<string> = defineQuery('uid-of', (world, id) => {
+  const at = id.indexOf('/');
+  return world.tables[id.slice(0, at) as ResourceName]?.get(id.slice(at + 1))?.metadata.uid ?? '';
+});

@@ -17,11 +17,11 @@ export const unimplemented: Rule = {
     const object = world.unimplemented.get(id);
     if (object === undefined) return [];
     const { resource, key, uid, feature, broken, terminating } = object;
-    const { kind, conditions: place } = traitsOf(resource);
+    const { kind, conditions: place, expected = [] } = traitsOf(resource);
     const message = `${kind} ${key} is not implemented: this version of Kiln does not implement ${feature}. It has no effect in OVN`;
     if (place === 'none') {
-      // The API server creates this Service in every cluster: a warning about it is not needed.
-      const type = resource === 'services' && key === 'default/kubernetes' ? 'Normal' : 'Warning';
+      // A warning about an object that the API server made is not needed.
+      const type = expected.includes(key) ? 'Normal' : 'Warning';
       return [{ kind: 'report', resource, key, uid, type, reason: REASON, message }];
     }
     const ready: ConditionOutput = { type: 'Ready', status: 'False', reason: REASON, message, event: 'Warning' };

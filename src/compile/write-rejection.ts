@@ -4,7 +4,6 @@
  */
 import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';
-import { isAddressResource } from '../world/address-objects.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -63,7 +62,7 @@ const CANNOT: Readonly<Record<WritePart, string>> = {
 
 /** Whether another condition reports it: an interface or an address reports what it waits for, and a pod its own rejected writes. */
 function isReportedElsewhere({ resource, part }: RejectedWrite): boolean {
-  return part === 'create' || (part === 'object' && (resource === 'pods' || isAddressResource(resource)));
+  return part === 'create' || (part === 'object' && traitsOf(resource).reportsRejections === true);
 }
 
 export const writeRejectedReport: Rule = {

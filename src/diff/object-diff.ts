@@ -149,15 +149,15 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
     });
   }
   if (status !== undefined && traits.statusSubresource && !letGo) {
-    const isPod = target.resource === 'pods';
+    const isShared = traits.sharedConditions === true;
     writes.push({
       ...target,
       verb: 'patch',
       subresource: 'status',
-      style: isPod ? 'strategic' : 'merge',
+      style: isShared ? 'strategic' : 'merge',
       patch: { status },
       uid,
-      ...(isPod ? {} : { resourceVersion }),
+      ...(isShared ? {} : { resourceVersion }),
       events: traits.conditions === 'status' ? events : [],
     });
   }
@@ -171,13 +171,13 @@ function conditionDiff(
   observed: AnyObject,
   times: Times,
 ): ConditionDiff | undefined {
-  const { conditions, statusSubresource } = traitsOf(resource);
+  const { conditions, statusSubresource, sharedConditions } = traitsOf(resource);
   if (conditions === 'none') return undefined;
   const desired = gathered(patches, (patch) => patch.conditions);
   const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
   // Without the subresource each status write is a new generation: observedGeneration would never equal it.
   const observedGeneration = conditions === 'status' && !statusSubresource ? undefined : observed.metadata.generation;
-  const stamp = { ...times, observedGeneration, extended: resource !== 'pods' };
+  const stamp = { ...times, observedGeneration, extended: sharedConditions !== true };
   return diffConditions(conditionsOf(resource, observed), desired, without, stamp);
 }
 
@@ -200,7 +200,10 @@ function statusPatch(
     observed.status,
   );
   if (shown === undefined || traitsOf(resource).conditions !== 'status') return fields;
-  return { ...fields, conditions: resource === 'pods' ? mergedByType(resource, patches, observed, shown) : shown.conditions };
+  return {
+    ...fields,
+    conditions: traitsOf(resource).sharedConditions === true ? mergedByType(resource, patches, observed, shown) : shown.conditions,
+  };
 }
 
 /** For a strategic merge patch: the changed conditions, and `$patch: delete` for each removed one. */

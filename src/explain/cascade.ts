@@ -10,6 +10,7 @@ import type { World } from '../world/world.ts';
 import { isReserved, isRetained } from '../world/claimants.ts';
 import type { TreeObject } from './dependents.ts';
 import { treeObject } from './dependents.ts';
+import { wordsOf } from './words.ts';
 
 /** Pods of one owner, which creates them again. */
 export interface OwnedPods {
@@ -48,7 +49,10 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     for (const { on, dependent, blocks, dependents } of DEPENDENCIES) {
       if (on !== at || blocks === false) continue;
       for (const by of world.set(dependents, name).all().toSorted()) {
-        if (dependent === 'nodes') obstacles.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
+        if (wordsOf(dependent).neverDeleted === true)
+          obstacles.push(
+            `${traitsOf(dependent).kind} ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no ${traitsOf(dependent).plural}`,
+          );
         else visit(dependent, by);
       }
     }

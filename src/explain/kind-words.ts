@@ -33,6 +33,10 @@ export interface KindWords {
   readonly counts?: (family: 'v4' | 'v6') => readonly [used: string, free: string];
   /** Few addresses left are a finding. */
   readonly runsFull?: true;
+  /** How its objects are counted in the line of a running laboratory. */
+  readonly counted?: readonly [one: string, several: string];
+  /** `kiln delete` does not delete its objects. */
+  readonly neverDeleted?: true;
   /** The users of an object, where dependencies do not have them all. */
   readonly users?: (world: World, key: string) => NamedObjects;
   /** What exists because of an object. */

@@ -18,6 +18,7 @@ export const PARTS: readonly Part[] = [
   { name: 'dependencies', layer: 'blockers', file: 'dependencies', constant: 'DEPENDENCIES_OF_KINDS' },
   { name: 'rules', layer: 'compile', file: 'rules', constant: 'RULES_OF_KINDS' },
   { name: 'ineffective', layer: 'compile', file: 'ineffective', constant: 'INEFFECTIVE_OF_KINDS' },
+  { name: 'events', layer: 'controller', file: 'events', constant: 'EVENTS_OF_KINDS' },
   { name: 'words', layer: 'explain', file: 'words', constant: 'WORDS_OF_KINDS' },
   { name: 'admission', layer: 'webhook', file: 'admission', constant: 'ADMISSION_OF_KINDS' },
   { name: 'rights', layer: 'webhook', file: 'rights', constant: 'RIGHTS_OF_KINDS' },

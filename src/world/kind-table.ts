@@ -4,6 +4,7 @@ import type { Kind } from '../api/schema/kind.ts';
 import { complete } from '../api/schema/kind.ts';
 import type { AddressObject } from './address-objects.ts';
 import type { Reactor } from './reactor.ts';
+import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
 import type { Indexes } from './table.ts';
 import { Table } from './table.ts';
@@ -17,6 +18,8 @@ export interface KindTable<T> {
   readonly indexes?: (settings: Settings) => Indexes<T>;
   /** Indexes that are built when they are first used. */
   readonly lazy?: Indexes<T>;
+  /** Objects that an object names, such as its Subnet: a list that lacks them is doubted. An empty or undefined key names none. */
+  readonly names?: (object: T) => readonly (readonly [resource: ResourceName, key: string | undefined])[];
   /** An object of the family of address objects in their common form. */
   readonly addressObject?: (object: T, settings: Settings) => AddressObject;
 }

@@ -34,6 +34,18 @@ export interface KindResource extends ResourceTraits {
   readonly inEveryCluster?: true;
   /** Northbound rows may belong to its objects. */
   readonly ownsRows?: true;
+  /** An Event reports each row that an object needs and cannot have: its condition about that emits none. */
+  readonly conflictEvents?: true;
+  /** An object reports in its conditions which of its writes the API server rejected: an Event would repeat it. */
+  readonly reportsRejections?: true;
+  /** Other programs write conditions into its status too: Kiln's are merged by type, and those that it alone knows have its prefix. */
+  readonly sharedConditions?: true;
+  /** Its node waits for what Kiln writes into its metadata. */
+  readonly urgentMetadata?: true;
+  /** Its status changes with each address: it is written at most once a second. */
+  readonly pacedStatus?: true;
+  /** Objects that the API server makes in every cluster: that nothing is done for them needs no attention. */
+  readonly expected?: readonly string[];
   /** It is cluster-scoped, and each object is for the namespace in its `spec.namespace`. */
   readonly namespaceInSpec?: true;
   /** Kinds that are read alike. */

@@ -1,6 +1,8 @@
 /** The short live summary of a laboratory: on a terminal one line that is redrawn, elsewhere a new line at each change. */
 import { styleText } from 'node:util';
 import type { Controller } from '../../controller/controller.ts';
+import { wordsOf } from '../../explain/words.ts';
+import { RESOURCE_NAMES } from '../../world/resources.ts';
 import { lineText } from './terminal.ts';
 
 export class LiveSummary {
@@ -26,10 +28,10 @@ export class LiveSummary {
   #draw(): void {
     const { world, status } = this.#controller;
     const text = [
-      counted(world.vpcs.size, 'Vpc'),
-      counted(world.subnets.size, 'Subnet'),
-      counted(world.ips.size, 'address', 'addresses'),
-      counted(world.pods.size, 'pod'),
+      ...RESOURCE_NAMES.flatMap((resource) => {
+        const words = wordsOf(resource).counted;
+        return words === undefined ? [] : [counted(world.tables[resource]?.size ?? 0, ...words)];
+      }),
       counted(world.rows.owned.size, 'OVN row'),
       counted(status.transactions, 'transaction'),
       ...(status.conflicts > 0 ? [counted(status.conflicts, 'conflict')] : []),

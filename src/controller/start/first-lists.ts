@@ -8,9 +8,11 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { Log } from '../../runtime/log.ts';
+import { TABLES } from '../../kinds/generated/tables.ts';
+import type { KindTable } from '../../world/kind-table.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
-import type { World } from '../../world/world.ts';
+import type { AnyObservedObject, World } from '../../world/world.ts';
 import type { Caches } from '../reading/caches.ts';
 import { resourceOfOwner } from '../reading/row-owners.ts';
 
@@ -26,6 +28,11 @@ export interface FirstListsOptions {
   /** Called when the lists are confirmed. */
   readonly wake: () => void;
 }
+
+/** Kinds with objects that name others. */
+const NAMING = (Object.entries(TABLES) as [ResourceName, Pick<KindTable<AnyObservedObject>, 'names'>][]).flatMap(([resource, { names }]) =>
+  names === undefined ? [] : [[resource, { names }] as const],
+);
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5_000;
@@ -143,12 +150,8 @@ export class FirstLists {
       const owner = resourceOfOwner(ownership.owner);
       if (owner !== undefined) named(owner.resource, owner.key);
     }
-    for (const [, { spec }] of world.ips.entries()) named('subnets', spec.subnet);
-    for (const [, { spec }] of world.subnets.entries()) named('vpcs', spec.vpc);
-    for (const [key, { spec }] of world.pods.entries()) {
-      named('namespaces', splitKey(key).namespace);
-      named('nodes', spec?.nodeName);
-    }
+    for (const [resource, { names }] of NAMING)
+      for (const [, object] of world.tables[resource]?.entries() ?? []) for (const [of, key] of names(object)) named(of, key);
     return absent;
   }
 }

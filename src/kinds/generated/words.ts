@@ -1,4 +1,5 @@
 /** Part `words` of each kind, by resource. Generated from ../list.ts by `npm run --silent kinds`: do not edit. */
+import { words as vpc } from '../vpc/words.ts';
 import { words as subnet } from '../subnet/words.ts';
 import { words as ip } from '../ip/words.ts';
 import { words as ipPool } from '../ip-pool/words.ts';
@@ -12,6 +13,7 @@ import { words as ovnEip } from '../ovn-eip/words.ts';
 import { words as iptablesEip } from '../iptables-eip/words.ts';
 
 export const WORDS_OF_KINDS = {
+  vpcs: vpc,
   subnets: subnet,
   ips: ip,
   ippools: ipPool,

@@ -3,4 +3,5 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 
 export const resource = kubeOvnKind(ipPoolKind, {
   ownsRows: true,
+  conflictEvents: true,
 });

@@ -12,4 +12,5 @@ export const table = customTable(ipKind, {
     vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
   }),
   lazy: { address: heldAddresses },
+  names: ({ spec }) => [['subnets', spec.subnet]],
 });

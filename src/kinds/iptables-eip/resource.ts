@@ -4,4 +4,5 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(iptablesEipKind, {
   optional: true,
   family: 'address object',
+  reportsRejections: true,
 });

@@ -6,4 +6,5 @@ export const resource = otherKind('', 'v1', 'nodes', 'Node', {
   conditions: 'annotation',
   shortNames: ['no'],
   ownsRows: true,
+  conflictEvents: true,
 });

@@ -3,6 +3,7 @@ import type { KindWords } from '../../explain/kind-words.ts';
 import { addressesByIps } from '../ip/words/ips-held.ts';
 
 export const words: KindWords = {
+  neverDeleted: true,
   ...addressesByIps('nodes'),
   readiness: ({ status }) => {
     const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] };

@@ -5,4 +5,5 @@ export const resource = kubeOvnKind(ovnEipKind, {
   optional: true,
   ownsRows: true,
   family: 'address object',
+  reportsRejections: true,
 });

@@ -5,4 +5,7 @@ export const resource = otherKind('', 'v1', 'pods', 'Pod', {
   shortNames: ['po'],
   numerous: true,
   ownsRows: true,
+  reportsRejections: true,
+  sharedConditions: true,
+  urgentMetadata: true,
 });

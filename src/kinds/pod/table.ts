@@ -35,6 +35,10 @@ export const table = kindTable<Pod>({
     /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface without a Subnet in its annotations. */
     allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
   }),
+  names: ({ metadata, spec }) => [
+    ['namespaces', metadata.namespace],
+    ['nodes', spec?.nodeName],
+  ],
   lazy: {
     /** Name of the label set. */
     labelSet: ({ metadata }) => [labelSetOf(metadata.namespace ?? '', metadata.labels)],

@@ -4,4 +4,6 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(subnetKind, {
   inEveryCluster: true,
   ownsRows: true,
+  conflictEvents: true,
+  pacedStatus: true,
 });

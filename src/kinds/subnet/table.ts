@@ -10,6 +10,7 @@ export const table = customTable(subnetKind, {
     selects: (subnet) => ((subnet.spec.namespaceSelectors ?? []).length > 0 ? ['yes'] : []),
     provider: (subnet) => [subnet.spec.provider === undefined || subnet.spec.provider === '' ? 'ovn' : subnet.spec.provider],
   }),
+  names: ({ spec }) => [['vpcs', spec.vpc]],
   /** Of the managed fields, the applied fields of the spec: Kiln does not default those. */
   trim: (object) => {
     const managedFields = relevantManagedFields(object.metadata.managedFields);

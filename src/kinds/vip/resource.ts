@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(vipKind, {
   ownsRows: true,
   namespaceInSpec: true,
   family: 'address object',
+  reportsRejections: true,
 });

@@ -4,4 +4,5 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(vpcKind, {
   inEveryCluster: true,
   ownsRows: true,
+  conflictEvents: true,
 });

@@ -1,0 +1,3 @@
+import type { KindWords } from '../../explain/kind-words.ts';
+
+export const words: KindWords = { counted: ['Vpc', 'Vpcs'] };

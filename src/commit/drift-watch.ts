@@ -1,7 +1,7 @@
 /**
  * Distinguishes a repair from an ordinary change: the row was as emitted, another program changed it, and the rules emit the same as
- * before. Changes by other programs during this process's leadership are remembered here until the diff has compared the row. For changes
- * at other times the seal in the row is the only evidence.
+ * before. Changes by other programs during this process's leadership are remembered here until the diff has compared the row. What changed at
+ * other times is repaired without a report.
  */
 import type { MemberKey } from '../compile/desired-rows.ts';
 import type { Drift } from '../diff/drift.ts';
@@ -53,14 +53,13 @@ export class DriftWatch {
 
   /**
    * The diff has compared a row.
-   * @param proven whether the row's seal proves that another program made the difference, at any time
    * @returns whether the difference is drift
    */
-  rowCompared(id: RowId, verdict: Verdict, proven: (change: Extract<Verdict, { readonly kind: 'change' }>) => boolean): boolean {
+  rowCompared(id: RowId, verdict: Verdict): boolean {
     if (verdict.kind === 'converged') this.#pending.delete(id);
     else this.#pending.add(id);
     if (verdict.kind === 'converged' || verdict.kind === 'conflict') this.#rows.delete(id);
-    return verdict.kind === 'change' && (this.#rows.has(id) || proven(verdict));
+    return verdict.kind === 'change' && this.#rows.has(id);
   }
 
   /** The same for some members of a row. */

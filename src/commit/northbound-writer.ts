@@ -23,7 +23,6 @@ import { DriftWatch } from './drift-watch.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
 import { ObservedChanges } from './observed-changes.ts';
 import { planRows } from './plan-rows.ts';
-import { ProvenSeals } from './proven-seals.ts';
 import type { Batch } from './row-batches.ts';
 import { MOST_EXAMINED, RowBatches } from './row-batches.ts';
 import type { RowDifferences } from './row-differences.ts';
@@ -61,7 +60,6 @@ export class NorthboundWriter {
   readonly #retries: RowRetries;
   readonly #reports: RowReports;
   readonly #drift = new DriftWatch();
-  readonly #proven = new ProvenSeals();
   readonly #observed: ObservedChanges;
   readonly #support: SchemaSupport;
   readonly #lanes: TransactionLanes;
@@ -85,7 +83,7 @@ export class NorthboundWriter {
     const shared = { queue: this.#queue, retries: this.#retries, reports: this.#reports, drift: this.#drift };
     this.#batches = new RowBatches({
       ...shared,
-      ...{ writer: options, lanes: this.#lanes, proven: this.#proven },
+      ...{ writer: options, lanes: this.#lanes },
       contextOf: (planned) => this.#context(planned),
     });
     this.#observed = new ObservedChanges({ ...shared, world, desired, inTransaction: this.#inTransaction });
@@ -233,7 +231,6 @@ export class NorthboundWriter {
   /** This process does not lead: it compares for the reports alone. */
   #compareForReports(): void {
     if (this.#observed.isWriting) this.#drift.forget();
-    this.#proven.forget();
     this.#batches.hasAdopted = false;
     this.#observed.isWriting = false;
     const { unexamined } = this.#queue;
@@ -272,7 +269,6 @@ export class NorthboundWriter {
     return {
       ...{ rows: world.rows, desired, planned },
       collisions: (id) => this.#retries.failures(id),
-      proven: (id) => this.#proven.of(id),
       canHold: this.#support.canHold,
       allows: this.#support.allows,
     };

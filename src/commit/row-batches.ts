@@ -5,12 +5,11 @@ import type { Drift } from '../diff/drift.ts';
 import { describeDrift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
-import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
+import { diffRow } from '../diff/row-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { NorthboundWriterOptions } from './northbound-writer-options.ts';
-import type { ProvenSeals } from './proven-seals.ts';
 import type { RowQueue } from './row-queue.ts';
 import type { RowReports } from './row-reports.ts';
 import type { RowRetries } from './row-retries.ts';
@@ -45,7 +44,6 @@ export interface RowBatchOptions {
   readonly retries: RowRetries;
   readonly reports: RowReports;
   readonly drift: DriftWatch;
-  readonly proven: ProvenSeals;
   readonly contextOf: (planned: ReadonlyMap<RowId, Uuid>) => DiffContext;
 }
 
@@ -87,7 +85,7 @@ export class RowBatches {
   }
 
   #of(lane: Lane): Batch {
-    const { lanes, writer, queue, retries, drift, proven, contextOf } = this.#options;
+    const { lanes, writer, queue, retries, drift, contextOf } = this.#options;
     const { pending } = queue;
     const most = lanes.rows(lane);
     const planned = new Map<RowId, Uuid>();
@@ -103,10 +101,8 @@ export class RowBatches {
         // Members of a row wait for the row itself, and are woken when it is planned: it is inserted once.
         if (planned.has(id)) continue;
         if (retries.inBackoff(id)) continue;
-        proven.note(id, context);
         const verdict = diffRow(id, context);
-        if (drift.rowCompared(id, verdict, (change) => differsFromItsSeal(id, change, context)))
-          this.#reportDrift(id, verdict, filling, 'row');
+        if (drift.rowCompared(id, verdict)) this.#reportDrift(id, verdict, filling, 'row');
         this.#conclude(id, verdict, filling);
       }
     }

@@ -41,8 +41,6 @@ export interface RowOutput {
   readonly named?: true;
   /** A leftover of Kube-OVN: retained as it is while its owner exists, where no other rule emits the row. */
   readonly leftover?: true;
-  /** For a frozen row: candidates for its last written contents. The one with the row's seal is the desired row. */
-  readonly sealed?: readonly RowOutput[];
 }
 
 /**

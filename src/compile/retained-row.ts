@@ -2,12 +2,12 @@
  * Rows emitted as they are observed: a row that no rule emits would be collected. For frozen Subnets, networks whose Subnet was removed by
  * force, and objects whose desired rows are unknown for now.
  */
-import { LEFTOVER_RULE, OWNER_KEY, RULE_KEY, SEAL_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
+import { LEFTOVER_RULE, OWNER_KEY, RULE_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import type { RowOwner, RowOutput } from './output.ts';
 
-const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
+const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY]);
 
 /**
  * All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys; leftovers have a rule of their own.

@@ -1,6 +1,5 @@
 /** One column of a row of ours: desired value against observed value. */
 import type { ColumnValue, Scalar } from '../compile/output.ts';
-import { SEAL_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import { isRowRef } from '../nb/row-id.ts';
 import type { ColumnMode } from '../nb/tables.ts';
@@ -58,8 +57,7 @@ function isForeignKey(key: string): boolean {
 export function isRemovable(key: string, mode: ColumnMode | undefined): boolean {
   if (mode === 'entries') return true;
   if (Array.isArray(mode)) return (mode as readonly string[]).includes(key);
-  // No rule emits a seal: it is written together with another column.
-  return mode === 'map' && !isForeignKey(key) && key !== SEAL_KEY;
+  return mode === 'map' && !isForeignKey(key);
 }
 
 /**

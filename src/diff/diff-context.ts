@@ -12,8 +12,6 @@ export interface DiffContext {
   readonly planned: ReadonlyMap<RowId, Uuid>;
   /** How often the insert of an identity has failed. The next one has another UUID, since a row of another name may have the last one. */
   readonly collisions?: (id: RowId) => number;
-  /** The seal of a frozen row, as this process saw it before another program edited it. */
-  readonly proven?: (id: RowId) => string | undefined;
   /** Whether the server's schema has the column; the diff omits others. */
   readonly canHold: (table: string, column: string) => boolean;
   /** Whether the schema permits this atom in the column: enumerations grow with OVN's versions. */

@@ -1,31 +1,15 @@
-/** The desired contents of a row: its columns as far as the server's schema has them, its parent, and the seal of both. */
+/** The desired contents of a row: its columns as far as the server's schema has them, and its parent. */
 import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
-import { ownerKeys, SEAL_KEY } from '../nb/ownership.ts';
+import { ownerKeys } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import { isRowRef, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
-import { tableSpec } from '../nb/tables.ts';
 import type { InputValue, Row, Uuid } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/observed-rows.ts';
 import { resolveValue } from './column-diff.ts';
 import type { DiffContext } from './diff-context.ts';
-import { sealOf } from './row-seal.ts';
 
 export type Observed = ObservedRow & { readonly row: Row };
-
-/** The desired row. For a frozen row: what was last written into it, if its seal proves one of the candidates; else the row as it is. */
-export function desiredRow(id: RowId, context: DiffContext): RowOutput | undefined {
-  const desired = context.desired.row(id)?.rows[0];
-  const mine = desired?.sealed === undefined ? undefined : context.rows.best(id);
-  if (desired === undefined || mine?.ownership.kind !== 'ours') return desired;
-  return sealedAs(desired, sealIn(mine), context) ?? sealedAs(desired, context.proven?.(id), context) ?? desired;
-}
-
-/** The candidate for the last written contents that has this seal. */
-export function sealedAs({ id, sealed }: RowOutput, seal: string | undefined, context: DiffContext): RowOutput | undefined {
-  const spec = tableSpec(tableOf(id));
-  return seal === undefined ? undefined : sealed?.find((row) => desiredSeal(row, spec, context) === seal);
-}
 
 /** The output retains the row as it is: it has no columns. */
 export function isRetained({ columns }: RowOutput): boolean {
@@ -34,7 +18,7 @@ export function isRetained({ columns }: RowOutput): boolean {
 
 type Contents = { readonly ok: true; readonly row: Record<string, InputValue> } | { readonly ok: false; readonly missing: RowId };
 
-/** The columns of a new row, without its seal. */
+/** The columns of a new row. */
 export function contentsOf(desired: RowOutput, spec: TableSpec, context: DiffContext): Contents {
   const row: Record<string, InputValue> = {};
   for (const [column, value] of holdable(desired, spec, context)) {
@@ -44,29 +28,6 @@ export function contentsOf(desired: RowOutput, spec: TableSpec, context: DiffCon
     row[column] = resolved.value;
   }
   return { ok: true, row };
-}
-
-/** Whether rows of the table have a seal: those with ownership keys have. */
-export function isSealed(spec: TableSpec, context: DiffContext): boolean {
-  return spec.columns['external_ids'] === 'map' && context.canHold(spec.table, 'external_ids');
-}
-
-export function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: TableSpec, parent: Parent | undefined): string {
-  const own = Object.fromEntries(Object.entries(row).filter(([column]) => columns[column] !== 'elements' && columns[column] !== 'entries'));
-  return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
-}
-
-export function desiredSeal(desired: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
-  const parent = parentOf(desired, context);
-  if (parent === 'missing' || !isSealed(spec, context)) return undefined;
-  const written = contentsOf(desired, spec, context);
-  return written.ok ? sealFor(written.row, spec, parent) : undefined;
-}
-
-export function sealIn({ row }: Observed): string | undefined {
-  const held = row['external_ids'];
-  const seal: unknown = held instanceof Map ? held.get(SEAL_KEY) : undefined;
-  return typeof seal === 'string' ? seal : undefined;
 }
 
 export function columnsOf(desired: RowOutput): Record<string, ColumnValue> {

@@ -1,7 +1,7 @@
 /** One Northbound identity: the desired row against the observed rows. */
 import { memberKey } from '../compile/desired-rows.ts';
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
-import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, insertSeed, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
@@ -13,19 +13,7 @@ import type { DiffContext } from './diff-context.ts';
 import type { Change, Edit, Verdict } from './edits.ts';
 import { CONVERGED } from './edits.ts';
 import type { Observed, Parent } from './row-contents.ts';
-import {
-  columnsOf,
-  contentsOf,
-  holdable,
-  isRetained,
-  isSealed,
-  parentOf,
-  resolve,
-  sealFor,
-  sealIn,
-  desiredRow,
-  desiredSeal,
-} from './row-contents.ts';
+import { columnsOf, contentsOf, holdable, isRetained, parentOf, resolve } from './row-contents.ts';
 import { vendorKeysInside } from './keys-inside.ts';
 import { isRoot, secondRow } from './second-rows.ts';
 import { commandText } from '../text/command-text.ts';
@@ -46,7 +34,7 @@ import { commandText } from '../text/command-text.ts';
  */
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
-  const desired = desiredRow(id, context);
+  const desired = slot?.rows[0];
   const observed = context.rows.rowsOf(id);
   if (desired === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
@@ -131,8 +119,6 @@ function insertRow(id: RowId, desired: RowOutput, spec: TableSpec, context: Diff
   const written = contentsOf(desired, spec, context);
   if (!written.ok) return { kind: 'waiting', on: [written.missing] };
   const { row } = written;
-  if (isSealed(spec, context))
-    row['external_ids'] = { ...(row['external_ids'] as Readonly<Record<string, string>>), [SEAL_KEY]: sealFor(row, spec, parent) };
   const uuid = freeUuid(id, desired, parent, context);
   const edits: Edit[] = [...before];
   if (parent?.row !== undefined) edits.push(guard(parent.row));
@@ -157,9 +143,13 @@ function isOursWithoutKeys(id: RowId, desired: RowOutput, row: Observed, context
   const left = row.row['external_ids'];
   const own = columnsOf(desired)['external_ids'] as Readonly<Record<string, string>>;
   // A program that wrote a key of its own into the row has taken it.
-  if (left instanceof Map && [...left.keys()].some((key) => key !== SEAL_KEY && !Object.hasOwn(own, String(key)))) return false;
+  if (left instanceof Map && [...left.keys()].some((key) => isForeignTo(own, String(key)))) return false;
   const parent = parentOf(desired, context);
   return parent !== 'missing' && ownUuids(id, desired.owner.uid, parent?.uuid).includes(row.uuid);
+}
+
+function isForeignTo(own: Readonly<Record<string, string>>, key: string): boolean {
+  return !key.startsWith('kiln.io/') && !Object.hasOwn(own, key);
 }
 
 /** A row that lost its ownership keys and its name: its UUID is the one that Kiln would insert it with. */
@@ -182,7 +172,6 @@ function updateRow(
 ): Verdict {
   const row: Record<string, InputValue> = {};
   const before = [...extra, ...strays];
-  const slot = context.desired.row(id);
   const edits: Edit[] = [];
   const columns: string[] = strays.length > 0 ? ['parent'] : [];
   for (const [column, value] of [...columnsToEmpty(desired, spec, mine), ...holdable(desired, spec, context)]) {
@@ -214,38 +203,9 @@ function updateRow(
   }
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
   if (edits.length > 0) edits.push(...vendorKeysInside(mine, context));
-  const whole = edits.length === 0 && before.length === 0;
-  // Of a frozen row only the seal shows the last written contents, so an edited seal is restored.
-  const isToSay = !whole || slot?.rows[0]?.sealed !== undefined;
-  // A frozen row keeps its seal: that of the last written contents.
-  const seal = isRetained(desired) || !isToSay ? undefined : desiredSeal(desired, spec, context);
-  if (whole && (seal === undefined || seal === sealIn(mine))) return CONVERGED;
-  if (seal !== undefined && seal !== sealIn(mine))
-    edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
+  if (edits.length + before.length === 0) return CONVERGED;
   return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };
 }
-
-/**
- * Whether the row differs from the desired contents although Kiln last wrote just these: then another program changed it, at whatever time.
- * A missing row, or one without a seal, proves nothing. The seal does not cover shared elements and members.
- */
-export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): boolean {
-  const desired = desiredRow(id, context);
-  const mine = context.rows.best(id);
-  if (desired === undefined || mine?.ownership.kind !== 'ours') return false;
-  const itself = edits.some(
-    (edit) => (CONTENTS.has(edit.kind) && !isLegacyDeletion(edit, context)) || (edit.kind === 'member' && !edit.add),
-  );
-  const seal = sealIn(mine);
-  return itself && seal !== undefined && seal === desiredSeal(desired, tableSpec(tableOf(id)), context);
-}
-
-/** Kube-OVN left the row. */
-function isLegacyDeletion(edit: Edit, { rows }: DiffContext): boolean {
-  return edit.kind === 'delete' && rows.entry(edit.uuid)?.ownership.kind === 'legacy';
-}
-
-const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys', 'delete']);
 
 /** Deletes all our rows of an identity that no rule emits. */
 function collect(id: RowId, observed: readonly Observed[], context: DiffContext): Verdict {

@@ -7,7 +7,7 @@ import type { Uuid } from '../ovsdb/index.ts';
 import { planGroupLines, planGroups } from './plan-groups.ts';
 
 const uuid = '6c0f1b0e-6a2f-4b7e-9d5b-0d2f8d8f7a11' as Uuid;
-const OWNERSHIP = { vendor: 'kube-ovn', 'kiln.io/owner': 'pod/shop/web', 'kiln.io/uid': 'u', 'kiln.io/seal': 's' };
+const OWNERSHIP = { vendor: 'kube-ovn', 'kiln.io/owner': 'pod/shop/web', 'kiln.io/uid': 'u' };
 
 function update(...edits: readonly Edit[]): Verdict {
   return { kind: 'change', change: 'update', edits, detail: '' };

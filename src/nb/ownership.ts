@@ -8,8 +8,6 @@ export const VENDOR = 'kube-ovn';
 export const OWNER_KEY = 'kiln.io/owner';
 export const UID_KEY = 'kiln.io/uid';
 export const RULE_KEY = 'kiln.io/rule';
-/** Hash of what was last written into the row. */
-export const SEAL_KEY = 'kiln.io/seal';
 /** The MAC that a row had when Kiln adopted it: Kube-OVN chooses MACs at random, and the row keeps its own. */
 export const MAC_KEY = 'kiln.io/mac';
 /** In the switch of a Subnet: `spec.mtu` that its running pods were made with. */

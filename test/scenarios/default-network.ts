@@ -59,9 +59,7 @@ export const defaultNetwork: readonly Scenario[] = [
       assert.equal(row['addresses'], `${mac} ${ip}`);
       assert.deepEqual(row['port_security'], []);
       assert.equal(row['type'], '');
-      const { 'kiln.io/seal': seal, ...marks } = row['external_ids'] as Readonly<Record<string, string>>;
-      assert.match(seal ?? '', /^\d+$/);
-      assert.deepEqual(marks, {
+      assert.deepEqual(row['external_ids'], {
         ls: 'ovn-default',
         pod: 'default/plain',
         ...ownerKeys('pod/default/plain', pod.metadata.uid, 'pod-port'),

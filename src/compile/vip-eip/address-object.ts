@@ -145,13 +145,12 @@ function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: Ad
 }
 
 /**
- * The existing ports of the object; a recreated object owns those of the object before.
- * @param rows candidates for their last written contents, with which drift is repaired
+ * The existing ports of the object, as they are where the object has no such port now; a recreated object owns those of the object before.
  */
 function existingPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
-  const written = rows.filter((row) => row.kind === 'row');
-  return retainedRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
+  const emitted = rows.filter((row) => row.kind === 'row');
+  return retainedRows(world, ownerText(owner)).map((row) => emitted.find(({ id }) => id === row.id) ?? { ...row, owner });
 }
 
 interface Problem {

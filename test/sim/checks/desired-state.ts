@@ -10,7 +10,7 @@ import type { DesiredObjects } from '../../../src/compile/desired-objects.ts';
 import type { ColumnValue, MemberOutput, ObjectId, PatchOutput, RowOutput } from '../../../src/compile/output.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
-import { ownerKeys, SEAL_KEY } from '../../../src/nb/ownership.ts';
+import { ownerKeys } from '../../../src/nb/ownership.ts';
 import type { RowId } from '../../../src/nb/row-id.ts';
 import { isRowRef, tableOf } from '../../../src/nb/row-id.ts';
 import { childColumns, tableSpec } from '../../../src/nb/tables.ts';
@@ -116,7 +116,7 @@ function columnFaults(
     if (mode === 'map' || Array.isArray(mode)) {
       const map = held as ReadonlyMap<string, string>;
       const desired = value as Readonly<Record<string, string>>;
-      const more = [...map.keys()].filter((key) => !(key in desired) && !key.includes(':') && key !== SEAL_KEY);
+      const more = [...map.keys()].filter((key) => !(key in desired) && !key.includes(':'));
       const ruleKeys = Array.isArray(mode) ? more.filter((key) => (mode as readonly string[]).includes(key)) : more;
       const undesired = ruleKeys.filter(
         (key) => !members.some((one) => one.column === column && (one.member as { key?: string }).key === key),

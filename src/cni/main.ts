@@ -1,7 +1,8 @@
-/** The program `kiln-cni`. */
+/** The program `kiln-cni`. Built as one file it is CommonJS, which cannot wait at its top level. */
 import { readFileSync } from 'node:fs';
 import { call } from './plugin.ts';
 
-const { output, exit } = await call(process.env, process.stdin.isTTY ? '' : readFileSync(0, 'utf8'));
-process.stdout.write(output);
-process.exitCode = exit;
+void call(process.env, process.stdin.isTTY ? '' : readFileSync(0, 'utf8')).then(({ output, exit }) => {
+  process.stdout.write(output);
+  process.exitCode = exit;
+});

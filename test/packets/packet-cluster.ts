@@ -7,6 +7,7 @@ import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { ControllerProcess } from '../../src/testing/controller-process.ts';
+import { buildExecutable } from '../../scripts/build/executable.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
 import { until } from '../../src/testing/until.ts';
 import { LabApiServer } from '../../lab/apiserver/server.ts';
@@ -23,7 +24,6 @@ import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
-const PLUGIN = join(import.meta.dirname, '../../src/cni/main.ts');
 const installation = findOvn();
 
 /** Why these tests cannot run here; false if they can. */
@@ -41,8 +41,10 @@ export class AgentNode {
   readonly socket: string;
   readonly log: string;
   readonly #daemon: Daemon;
+  readonly #plugin: string;
 
-  constructor(node: PacketNode, directory: string, kubeconfig: string, southbound: string) {
+  constructor(node: PacketNode, directory: string, kubeconfig: string, southbound: string, plugin: string) {
+    this.#plugin = plugin;
     this.node = node;
     this.socket = join(directory, 'agent.sock');
     this.log = join(directory, 'agent.log');
@@ -76,7 +78,7 @@ export class AgentNode {
     };
     const configuration = { cniVersion: '1.1.0', name: 'kube-ovn', type: 'kube-ovn', server_socket: this.socket, ...more };
     return await new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [PLUGIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+      const child = spawn(this.#plugin, [], { env, stdio: ['pipe', 'pipe', 'inherit'] });
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
       child.on('error', reject);
@@ -112,6 +114,8 @@ export class PacketCluster implements AsyncDisposable {
     try {
       const directory = await makeTemporaryFolder('kiln-packets-');
       stops.unshift(() => rm(directory, { recursive: true, force: true }));
+      const plugin = join(directory, 'kiln-cni');
+      await buildExecutable('src/cni/main.ts', plugin);
       const ovn = new OvnLab();
       await started(
         ovn,
@@ -147,7 +151,7 @@ export class PacketCluster implements AsyncDisposable {
         stops.unshift(() => node.delete());
         const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());
-        const agent = new AgentNode(node, join(directory, name), kubeconfig, ovn.sbEndpoint);
+        const agent = new AgentNode(node, join(directory, name), kubeconfig, ovn.sbEndpoint, plugin);
         agent.startAgent();
         stops.unshift(() => agent.stopAgent());
         await node.vswitch.restart('ovn-controller');

@@ -252,8 +252,8 @@ export const REASONS = {
     next: 'remove some, or widen spec.cidrBlock',
   },
   JoinHasNoPods: {
-    means: 'the join Subnet claims namespaces, and has no pods; new pods of those namespaces wait',
-    next: 'remove them from its spec.namespaces',
+    means: 'the join Subnet claims namespaces, or has an IPPool, and has no pods; new pods of those namespaces wait',
+    next: 'remove them from its spec.namespaces, or create the pool in another Subnet',
   },
   JoinLacksFamily: {
     means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves through a node, or comes from one',

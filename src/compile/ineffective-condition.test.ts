@@ -485,6 +485,19 @@ test('fields of a Subnet without effect are reported with the field that they ne
   assert.deepEqual(ineffectiveMessage({ cidrBlock: '10.8.0.0/24', gatewayType: 'centralized', gatewayNode: 'n1', enableEcmp: true }), []);
 });
 
+test('an IPPool in the join Subnet reports that it gives no pod an address, and advises no claim of it', () => {
+  const scene = new PodScene();
+  scene.bench.put('ippools', { metadata: { name: 'nodes' }, spec: { subnet: 'join', ips: ['100.64.0.50'], namespaces: ['shop'] } });
+  scene.bench.converge();
+  const [status, reason, message = ''] = ineffectiveOf(scene.bench, 'ippools', 'nodes');
+  assert.deepEqual([status, reason], ['True', 'JoinHasNoPods']);
+  assert.equal(
+    message,
+    'IPPool nodes: spec.subnet "join" is for nodes and has no pods; no pod gets an address of the pool, also by its name, and nodes use none: ' +
+      'create the pool in a Subnet of pods. All else is in effect; kubectl edit ippool nodes',
+  );
+});
+
 test('a Vip whose selector matches no pod, or that has no namespace, and a MAC that it cannot have', () => {
   const bench = setUp();
   bench.put('namespaces', { metadata: { name: 'shop' } });

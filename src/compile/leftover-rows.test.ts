@@ -44,6 +44,11 @@ test('a policy that Kube-OVN left in the router of a Vpc is retained and reporte
   assert.deepEqual(reports(scene), [
     `Kube-OVN left 1 row for Vpc blue; Kiln keeps it as it is until the Vpc is deleted: Logical_Router_Policy ${POLICY_ID} (drop)`,
   ]);
+  assert.deepEqual(
+    leftoverGroups(bench.world).map((group) => leftoverText(group).next),
+    ['kiln explain vpc blue'],
+    'it lists the rows',
+  );
   bench.delete('vpcs', 'blue');
   bench.converge();
   assert.deepEqual(

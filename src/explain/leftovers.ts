@@ -86,10 +86,8 @@ export function leftoverText({ object, isBeside, rows }: LeftoverGroup): { reado
   const type = typedName(object.resource);
   return {
     message: `Kube-OVN left ${first} for ${kind} ${object.key}; Kiln keeps ${rows.length === 1 ? 'it as it is' : 'them as they are'} until the ${kind} is deleted: ${list}`,
-    next:
-      namespace === ''
-        ? commandText`kubectl describe ${type} ${name}`
-        : commandText`kubectl describe ${type} ${name} ${inNamespace(namespace)}`,
+    // It lists the rows, and what depends on the object.
+    next: commandText`kiln explain ${type} ${name} ${inNamespace(namespace)}`,
   };
 }
 

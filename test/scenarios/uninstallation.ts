@@ -93,6 +93,7 @@ export const uninstallation: readonly Scenario[] = [
 
       const done = await kiln(cluster, 'uninstall', '--yes');
       assert.equal(done.exit, 0, done.text);
+      assert.match(done.text, /\nstays .*; kiln\.io\/term in NB_Global\n/);
       assert.deepEqual(await definitionsLeft(cluster), []);
       assert.deepEqual(await rowsOfKiln(cluster), []);
       const { use_ct_inv_match: kept, ...others } = entries((await cluster.rows('NB_Global'))[0]?.['options']);

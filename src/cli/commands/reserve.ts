@@ -20,6 +20,7 @@ import { traitsOf } from '../../world/resources.ts';
 import type { ClusterFlags, CommandIo } from '../connection/cluster-command.ts';
 import { patienceMs } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import { KUBE_ADVICE } from '../errors/error-advice.ts';
 import { addressOutput, addressText, IPS, isFilled, SUBNETS } from '../addresses/reserved-address.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -139,13 +140,7 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
     const ip = (await client.create<KubeObject>(IPS, wanted, { dryRun: flags.dryRun === 'server' })) as IP;
     return { ip, made: true };
   } catch (error) {
-    if (isKubeError(error, 'KUBE_DENIED'))
-      throw new CommandFailure(
-        EXIT.findings,
-        `the address for ${wanted.metadata.name} cannot be allocated; nothing was reserved`,
-        error.detail,
-        commandText`kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
-      );
+    if (isKubeError(error, 'KUBE_DENIED')) throw denial(wanted.metadata.name, flags.subnet, error.detail);
     if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     const ip = await client.get<IP>(IPS, wanted.metadata);
     const ask = String(wanted.spec['ipAddress']);
@@ -162,6 +157,19 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
       commandText`kubectl get ip ${wanted.metadata.name} -o yaml`,
     );
   }
+}
+
+/** Kiln's webhook denies an address that cannot be allocated; another program's webhook or policy denies whatever it is for. */
+function denial(name: string, subnet: string, detail: string): CommandFailure {
+  const isOfKiln = /admission webhook "[a-z]+\.kiln\.io" denied/.test(detail);
+  return isOfKiln
+    ? new CommandFailure(
+        EXIT.findings,
+        `the address for ${name} cannot be allocated; nothing was reserved`,
+        detail,
+        commandText`kubectl get ips -l ${labelKey.subnet}=${subnet}`,
+      )
+    : new CommandFailure(EXIT.findings, `the creation of IP ${name} was denied; nothing was reserved`, detail, KUBE_ADVICE.KUBE_DENIED);
 }
 
 /**

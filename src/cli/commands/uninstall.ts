@@ -22,6 +22,7 @@ import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../dele
 import type { LeaseFlags } from '../cluster/leader.ts';
 import { addLeaseFlag } from '../cluster/leader.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { TERM_KEY } from '../../nb/ownership.ts';
 import { SoleLeader } from '../cluster/sole-leader.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -109,6 +110,10 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
   const { own: undone, foreign: others } = removal.globalKeys();
   if (undone.length > 0) io.say(`NB_Global still has ${undone.join(', ')}, which Kiln set; run kiln uninstall again`);
   if (others.length > 0) io.say(`NB_Global keeps ${others.join(', ')}, which another program set`);
+  io.say(
+    `NB_Global keeps ${TERM_KEY}, so that a process of this installation that was suspended cannot write after the next one; ` +
+      `once none is left: ${commandText`ovn-nbctl --db=${ovnNb} remove NB_Global . external_ids ${TERM_KEY}`}`,
+  );
   const kept = await drain(client, timeoutMs);
   if (kept.length > 0) throw keptFailure(kept);
   io.say('no object of kubeovn.io is left');
@@ -196,7 +201,7 @@ function planLines({ kinds, definitions: defined, own }: Found, removal: RowRemo
     `custom resources  ${counted(kinds.map(({ resource, objects }) => `${resource.kind} ${objects.length}`))}`,
     `definitions       ${defined.length === 0 ? 'none' : `${defined.length} of kubeovn.io`}`,
     `its own           ${counted(own.map(({ resource, name }) => `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`))}`,
-    `stays             rows of others; ${keys.foreign.length === 0 ? '' : `options of NB_Global that another program set: ${keys.foreign.join(', ')}; `}pods, which have no network of Kiln any more; annotations that node agents read`,
+    `stays             rows of others; ${keys.foreign.length === 0 ? '' : `options of NB_Global that another program set: ${keys.foreign.join(', ')}; `}pods, which have no network of Kiln any more; annotations that node agents read; ${TERM_KEY} in NB_Global`,
   ];
 }
 

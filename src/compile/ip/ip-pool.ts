@@ -110,11 +110,24 @@ function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefine
 }
 
 /**
- * Namespaces whose pods are in other Subnets: a pod takes addresses of the pools in its own Subnet alone. A pool for attachments is taken
+ * A pool in the join Subnet, or namespaces whose pods are in other Subnets: a pod takes addresses of the pools in its own Subnet alone. A pool for attachments is taken
  * by name, and there the list is a boundary.
  */
 function poolElsewhere(world: World, { name, spec }: PoolView): readonly Finding[] {
   const { namespaces = [] } = spec;
+  if (spec.subnet === world.settings.joinSubnet)
+    return [
+      findingOf(
+        { kind: 'IPPool', name },
+        {
+          code: 'JoinHasNoPods',
+          field: 'spec.subnet',
+          value: spec.subnet,
+          problem: 'is for nodes and has no pods',
+          rule: 'no pod gets an address of the pool, also by its name, and nodes use none: create the pool in a Subnet of pods',
+        },
+      ),
+    ];
   if (world.ask(subnetView, spec.subnet)?.provider !== DEFAULT_PROVIDER) return [];
   return namespaces.flatMap((namespace, i) => {
     const { subnets, undecided } = world.ask(namespaceBinding, namespace);

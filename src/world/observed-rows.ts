@@ -13,8 +13,7 @@ import { childColumns, entryColumns, referringColumns, tableSpec } from '../nb/t
 import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
-import { ForeignNetworks } from './foreign-networks.ts';
-import { KeylessRows } from './keyless-rows.ts';
+import { FoundRows, isForeignNetwork, isKeylessRow } from './found-rows.ts';
 import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, SourceMap } from './source.ts';
@@ -43,8 +42,8 @@ export interface ReadRows {
   /** Identities of our rows with this owner text (`<kind>/<namespace>/<name>`). */
   ownedBy(owner: string): ReadonlySet<RowId>;
   readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
-  readonly foreignNetworks: Pick<ForeignNetworks, 'exist'>;
-  readonly keyless: Pick<KeylessRows, 'exist'>;
+  readonly foreignNetworks: Pick<FoundRows, 'exist'>;
+  readonly keyless: Pick<FoundRows, 'exist'>;
   /** The object that a row serves as its keys and its parent show, independent of its row owner; tracked with the row. */
   serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
@@ -67,8 +66,8 @@ function externalIdsOf({ external_ids: held }: Row): ReadonlyMap<unknown, unknow
 
 export class ObservedRows implements ReadRows {
   readonly leftovers: LeftoverRows;
-  readonly foreignNetworks: ForeignNetworks;
-  readonly keyless: KeylessRows;
+  readonly foreignNetworks: FoundRows;
+  readonly keyless: FoundRows;
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
   readonly #byId = new Map<RowId, Identity>();
@@ -87,8 +86,8 @@ export class ObservedRows implements ReadRows {
     this.#reactor = reactor;
     this.#ecmp = new EcmpRoutes(reactor);
     this.leftovers = new LeftoverRows(reactor);
-    this.foreignNetworks = new ForeignNetworks(reactor);
-    this.keyless = new KeylessRows(reactor);
+    this.foreignNetworks = new FoundRows(reactor, isForeignNetwork);
+    this.keyless = new FoundRows(reactor, isKeylessRow);
   }
 
   onChange(listener: RowsListener): void {
@@ -428,8 +427,8 @@ export class ObservedRows implements ReadRows {
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
-    this.foreignNetworks.file(table, uuid, ownership);
-    this.keyless.file(uuid, table, String(row['name'] ?? ''), externalIdsOf(row), ownership);
+    this.foreignNetworks.file(entry);
+    this.keyless.file(entry);
     this.leftovers.file(uuid, id, this.#leftBy(entry));
     const identity = this.#identityOf(id);
     const { rows } = identity;
@@ -477,8 +476,8 @@ export class ObservedRows implements ReadRows {
     const before = this.#entries.get(uuid);
     if (before === undefined) return;
     this.#entries.delete(uuid);
-    this.foreignNetworks.file(before.table, uuid, undefined);
-    this.keyless.file(uuid, before.table, '', undefined, undefined);
+    this.foreignNetworks.forget(uuid);
+    this.keyless.forget(uuid);
     this.leftovers.file(uuid, before.id, undefined);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
     const identity = this.#identityOf(before.id);

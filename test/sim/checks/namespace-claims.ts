@@ -1,4 +1,5 @@
 /** Which Subnets name a Namespace, in declared order, read from specs alone. */
+import type { SubnetSpec } from '../../../src/api/kinds/subnet.ts';
 import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, kilnAnnotation } from '../../../src/api/well-known.ts';
 import { splitList } from '../../../src/net/dual.ts';
@@ -27,13 +28,16 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
     const isIn = subnet === undefined || (subnet.spec.vpc || DEFAULT_VPC) === vpc;
     return isIn && spec.defaultSubnet ? [spec.defaultSubnet] : [];
   });
-  const serving = [...world.subnets.entries()].filter(([, { spec }]) => ['', 'ovn'].includes(spec.provider ?? ''));
-  const listed = serving.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
+  const isServing = ({ provider = '' }: SubnetSpec): boolean => ['', 'ovn'].includes(provider);
+  const subnets = [...world.subnets.entries()];
+  const listed = subnets.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
   // Of several faults of a spec the condition names one.
   const hasMoved = ([name, { spec, status }]: (typeof listed)[number]): boolean =>
     status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true ||
-    ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name));
-  const selected = serving.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
+    ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name)) ||
+    // While a spec is refused, the provider of the last accepted one is in effect.
+    (!isServing(spec) && isElsewhere(name));
+  const selected = subnets.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
   if ([...listed, ...selected].some(hasMoved)) return undefined;
   const isOfVpc = ([, { metadata, spec }]: (typeof listed)[number]): boolean => {
     const of = spec.vpc || DEFAULT_VPC;
@@ -46,7 +50,7 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
       ...own,
       ...[listed, selected].flatMap((some) =>
         some
-          .filter(isOfVpc)
+          .filter((one) => isServing(one[1].spec) && isOfVpc(one))
           .map(([name]) => name)
           .toSorted(),
       ),

@@ -44,12 +44,13 @@ export class NodeAgent implements AsyncDisposable {
     const wake = (): void => this.#turns.wake();
     const retries = new Retries(clock, world, wake);
     const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock });
+    const kubernetes = new KubernetesTarget({ client, node: settings.node, world, retries, log, wake });
     const switches = new VswitchTarget({ session, world, retries, log, wake });
     const kernel = new KernelTarget({ world, programs, retries, clock, log, wake });
     const filter = new PacketFilterTarget({ programs, retries, clock, log, wake });
     const requests = new RequestsTarget(world, clock, wake);
-    this.#targets = [new KubernetesTarget(client, settings.node, world, wake), switches, kernel, filter, requests];
-    const outputs = new Outputs<NodeOutput>([switches.desired, kernel.desired, filter.desired, requests.desired]);
+    this.#targets = [kubernetes, switches, kernel, filter, requests];
+    const outputs = new Outputs<NodeOutput>([kubernetes.desired, switches.desired, kernel.desired, filter.desired, requests.desired]);
     this.#turns = new Turns({
       reactor: world.reactor,
       targets: this.#targets,

@@ -2,11 +2,17 @@
 import type { KubeClient } from '../kube/client/client.ts';
 import { ListWatchCache } from '../kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../kube/resource.ts';
+import { acceptedSpecIn } from '../compile/subnet/validity/accepted-spec-annotation.ts';
+import { KeyedOutputs } from '../compile/keyed-outputs.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Target } from '../target/target.ts';
 import type { Table } from '../world/table.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
 import { canonicalCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
+import type { Retries } from './retries.ts';
 import type { NodeSubnet, NodeWorld } from './world/node-world.ts';
+import type { NodeAnnotationsOutput } from './world/outputs.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
@@ -17,17 +23,18 @@ interface PodObject extends KubeObject {
 interface NodeObject extends KubeObject {
   readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 }
+interface SubnetSpec {
+  readonly mtu?: number;
+  readonly vpc?: string;
+  readonly cidrBlock?: string;
+  readonly vlan?: string;
+  readonly logicalGateway?: boolean;
+  readonly natOutgoing?: boolean;
+  readonly gatewayType?: string;
+  readonly gatewayNode?: string;
+}
 interface SubnetObject extends KubeObject {
-  readonly spec?: {
-    readonly mtu?: number;
-    readonly vpc?: string;
-    readonly cidrBlock?: string;
-    readonly vlan?: string;
-    readonly logicalGateway?: boolean;
-    readonly natOutgoing?: boolean;
-    readonly gatewayType?: string;
-    readonly gatewayNode?: string;
-  };
+  readonly spec?: SubnetSpec;
   readonly status?: {
     readonly natOutgoingPolicyRules?: readonly {
       readonly action?: string;
@@ -41,14 +48,27 @@ interface Source {
   readonly ready: () => boolean;
 }
 
+export interface KubernetesTargetOptions {
+  readonly client: KubeClient;
+  readonly node: string;
+  readonly world: NodeWorld;
+  readonly retries: Retries;
+  readonly log: Log;
+  readonly wake: () => void;
+}
+
 export class KubernetesTarget implements Target {
   readonly name = 'the API server';
   readonly busy = false;
-  readonly quiet = true;
+  readonly desired = new KeyedOutputs<NodeAnnotationsOutput>(['node-annotations'], ({ node }) => node);
+  readonly #options: KubernetesTargetOptions;
   readonly #sources: readonly Source[];
+  #sent = false;
   #stopped = false;
 
-  constructor(client: KubeClient, node: string, world: NodeWorld, wake: () => void) {
+  constructor(options: KubernetesTargetOptions) {
+    this.#options = options;
+    const { client, node, world, wake } = options;
     const observe = <T extends KubeObject, V>(cache: ListWatchCache<T>, table: Table<V>, view: (object: T) => V): Source => {
       cache.onDelta((deltas) => {
         for (const { type, object } of deltas) {
@@ -56,6 +76,7 @@ export class KubernetesTarget implements Target {
           if (type === 'upsert') table.set(key, view(object));
           else table.delete(key);
         }
+        this.examineAll();
         wake();
       });
       cache.onState(wake);
@@ -83,6 +104,10 @@ export class KubernetesTarget implements Target {
     ];
   }
 
+  get quiet(): boolean {
+    return this.desired.due.size === 0 && !this.#sent;
+  }
+
   get observed(): boolean {
     return this.#sources.every(({ ready }) => ready());
   }
@@ -101,20 +126,60 @@ export class KubernetesTarget implements Target {
     await Promise.all(this.#sources.map(({ cache }) => cache.close()));
   }
 
-  examineAll(): void {}
+  examineAll(): void {
+    for (const node of this.desired.ids) this.desired.due.add(node);
+  }
 
   plan(): readonly unknown[] {
-    return [];
+    return Array.from(this.desired.due, (node) => ({ node, annotations: this.#missing(node) })).filter(
+      ({ annotations }) => annotations !== undefined,
+    );
   }
 
   flush(): boolean {
+    for (const node of this.desired.due) {
+      if (this.#sent || this.#options.retries.mustWait(`node ${node}`)) break;
+      this.desired.due.delete(node);
+      const annotations = this.#missing(node);
+      if (annotations !== undefined) void this.#send(node, annotations);
+    }
     return true;
+  }
+
+  /** Annotations that differ; undefined if none does. */
+  #missing(name: string): Readonly<Record<string, string>> | undefined {
+    const [output] = this.desired.of(name);
+    const node = this.#options.world.nodes.peek(name);
+    if (output === undefined || node === undefined) return undefined;
+    const differing = Object.entries(output.annotations).filter(([key, value]) => node.annotations[key] !== value);
+    return differing.length === 0 ? undefined : Object.fromEntries(differing);
+  }
+
+  /** The watch shows the result, and the next diff compares with that. */
+  async #send(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    const { client, world, retries, log, wake } = this.#options;
+    const uid = world.nodes.peek(name)?.uid;
+    this.#sent = true;
+    try {
+      await client.mergePatch(NODES, { name }, { metadata: { uid, annotations } });
+      retries.succeeded(`node ${name}`);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn('the annotations of the node could not be written; they will be tried again', { node: name, reason });
+      retries.failed(`node ${name}`, reason);
+      this.desired.due.add(name);
+    }
+    this.#sent = false;
+    wake();
   }
 }
 
-function subnetOf({ spec = {}, status }: SubnetObject): NodeSubnet {
+/** What is in effect: while a later spec is refused, the controller records the one that was accepted, and the MTU that running pods have. */
+function subnetOf({ metadata: { annotations, uid }, spec: requested = {}, status }: SubnetObject): NodeSubnet {
+  const spec = acceptedSpecIn(annotations ?? {}, uid ?? '') ?? requested;
+  const recorded = annotations?.[kilnAnnotation.mtu];
   return {
-    mtu: spec.mtu ?? 0,
+    mtu: (recorded === undefined ? spec.mtu : Number(recorded)) || 0,
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
     overlay: (spec.vlan ?? '') === '' || spec.logicalGateway === true,

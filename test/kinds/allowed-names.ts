@@ -4,7 +4,7 @@
  */
 export const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   // A node agent has tables of its own: of pods of one node, for example.
-  'src/agent/kubernetes-target.ts': 'subnets pods nodes',
+  'src/agent/kubernetes-target.ts': 'subnet subnets pods nodes',
   'src/agent/rules/node-bridge.ts': 'nodes',
   'src/agent/rules/node-interface.ts': 'subnets nodes',
   'src/agent/rules/outgoing-nat.ts': 'subnets',

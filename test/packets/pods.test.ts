@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import type { KubeObject } from '../../src/kube/resource.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, skip } from './packet-cluster.ts';
@@ -41,6 +42,13 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   const device = `${web.sandbox.containerId.slice(0, 12)}_h`;
   assert.match(await ports(), new RegExp(`^${device}$`, 'm'));
   assert.equal((await one.cni('CHECK', 'web', web.sandbox)).exit, 0);
+
+  const chassis = await cluster.ovn.sbctl('--bare', '--columns=name', 'find', 'chassis', 'hostname!=""');
+  for (const { node } of cluster.nodes) {
+    const resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+    const { metadata } = await cluster.client.get<KubeObject>(resource, { name: node.name });
+    assert.match(chassis, new RegExp(`^${metadata.annotations?.['ovn.kubernetes.io/chassis']}$`, 'm'));
+  }
 
   // From a node to pods of both nodes and back, and to a host outside, which knows no route to pods.
   await until("the node's interface is up", async () => (await one.node.namespace.run('ip', 'route', 'show')).includes('10.16.0.0/16'));

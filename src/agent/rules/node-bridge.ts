@@ -1,4 +1,5 @@
 /** The bridge of OVN, and what ovn-controller has to know of this node. */
+import { annotationKey } from '../../api/well-known.ts';
 import type { Rule } from '../../compile/compiler.ts';
 import { ONCE } from '../../world/domain.ts';
 import type { NodeWorld } from '../world/node-world.ts';
@@ -23,7 +24,11 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
         'ovn-encap-ip': address,
         'ovn-bridge-datapath-type': settings.datapath,
       };
-      return [bridge, { kind: 'settings', externalIds }];
+      const settled = world.settings.get('system-id');
+      // The controller makes gateways of it, so it has to be the chassis that ovn-controller registers.
+      const annotations: readonly NodeOutput[] =
+        settled === undefined ? [] : [{ kind: 'node-annotations', node: settings.node, annotations: { [annotationKey.chassis]: settled } }];
+      return [bridge, { kind: 'settings', externalIds }, ...annotations];
     },
   };
 }

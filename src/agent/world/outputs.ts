@@ -80,6 +80,13 @@ export interface RetainedDeviceOutput {
   readonly innerName: string;
 }
 
+/** Annotations of the Node object; others stay. */
+export interface NodeAnnotationsOutput {
+  readonly kind: 'node-annotations';
+  readonly node: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
 /** The state of an attachment for the runtime that asked for it. */
 export interface AnswerOutput {
   readonly kind: 'answer';
@@ -98,4 +105,4 @@ export type Answer =
 
 export type PortPartOutput = PortOutput | BridgeOutput | SettingsOutput | RetainedPortOutput;
 export type DevicePartOutput = DeviceOutput | LinkOutput | RetainedDeviceOutput;
-export type NodeOutput = PortPartOutput | DevicePartOutput | PacketFilterOutput | AnswerOutput;
+export type NodeOutput = PortPartOutput | DevicePartOutput | PacketFilterOutput | NodeAnnotationsOutput | AnswerOutput;

@@ -28,16 +28,20 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
     const isIn = subnet === undefined || (subnet.spec.vpc || DEFAULT_VPC) === vpc;
     return isIn && spec.defaultSubnet ? [spec.defaultSubnet] : [];
   });
+  const isListed = ({ namespaces = [] }: SubnetSpec): boolean => namespaces.includes(namespace);
+  const isSelected = ({ namespaceSelectors = [] }: SubnetSpec): boolean => namespaceSelectors.some((one) => selectorMatches(one, labels));
   const isServing = ({ provider = '' }: SubnetSpec): boolean => ['', 'ovn'].includes(provider);
   const subnets = [...world.subnets.entries()];
-  const listed = subnets.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
+  const serving = subnets.filter(([, { spec }]) => isServing(spec));
+  const others = subnets.filter(([, { spec }]) => !isServing(spec));
+  // While a spec is refused, the provider of the last accepted one is in effect.
+  if (others.some(([subnet, { spec }]) => (isListed(spec) || isSelected(spec)) && isElsewhere(subnet))) return undefined;
+  const listed = serving.filter(([, { spec }]) => isListed(spec));
   // Of several faults of a spec the condition names one.
   const hasMoved = ([name, { spec, status }]: (typeof listed)[number]): boolean =>
     status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true ||
-    ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name)) ||
-    // While a spec is refused, the provider of the last accepted one is in effect.
-    (!isServing(spec) && isElsewhere(name));
-  const selected = subnets.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
+    ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name));
+  const selected = serving.filter(([, { spec }]) => isSelected(spec));
   if ([...listed, ...selected].some(hasMoved)) return undefined;
   const isOfVpc = ([, { metadata, spec }]: (typeof listed)[number]): boolean => {
     const of = spec.vpc || DEFAULT_VPC;
@@ -50,7 +54,7 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
       ...own,
       ...[listed, selected].flatMap((some) =>
         some
-          .filter((one) => isServing(one[1].spec) && isOfVpc(one))
+          .filter(isOfVpc)
           .map(([name]) => name)
           .toSorted(),
       ),

@@ -16,7 +16,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { allocatedSubnets } from '../world/allocated-subnets.ts';
-import { covers, proofsOf, provenOf } from '../world/binding-proof.ts';
+import { covers, proofsOf, provenOf } from '../kinds/pod/table/binding-proof.ts';
 import {
   claimantOfObject,
   hasRouterMac,

@@ -1,6 +1,5 @@
 /** All rules: those of each kind, in part `rules` of its record, and those that no kind has alone. */
 import { RULES_OF_KINDS } from '../kinds/generated/rules.ts';
-import { builtinObjects } from './builtins.ts';
 import type { Rule } from './compiler.ts';
 import { globalOptions } from './global-options.ts';
 import { ineffectiveRules } from './ineffective-rules.ts';
@@ -10,7 +9,7 @@ import { unimplemented } from './unimplemented-kinds.ts';
 import { writeRejectedReport } from './write-rejection.ts';
 
 /** Rules of the cluster as a whole. */
-export const CLUSTER_RULES: readonly Rule[] = [builtinObjects, globalOptions];
+export const CLUSTER_RULES: readonly Rule[] = [globalOptions];
 
 export const RULES: readonly Rule[] = [
   ...CLUSTER_RULES,

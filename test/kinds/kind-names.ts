@@ -15,7 +15,8 @@ const RULE_FOLDERS = ['pod', 'subnet', 'vpc', 'ip', 'node', 'namespace', 'vip-ei
 const FOLDERS_OF_KINDS: readonly RegExp[] = [
   /^src\/kinds\//,
   /^src\/api\/(kinds|pod)\/(?!crds\.ts)/,
-  /^src\/api\/(defaults|validation)\/(subnet|vpc|ip|ip-pool)-/,
+  /^src\/api\/(defaults|validation)\/(subnet|vpc|ip|ip-pool|vip-eip)-/,
+  /^src\/world\/(address-objects|nat-rules)\.ts$/,
   /^src\/api\/kubernetes\//,
   new RegExp(`^src/compile/(${RULE_FOLDERS.join('|')})/`),
   /^src\/webhook\/kinds\//,

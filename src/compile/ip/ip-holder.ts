@@ -21,7 +21,7 @@ import { podView } from '../pod/view/pod-view.ts';
 import type { NextPod } from '../pod/address/retention.ts';
 import { isStillUseful } from '../pod/address/retention.ts';
 import { commandText } from '../../text/command-text.ts';
-import { infrastructureWithPort } from '../infrastructure-ports.ts';
+import { infrastructureWithPort } from '../../kinds/pod/rules/infrastructure-ports.ts';
 
 export type IpHolder =
   /** A live pod with this interface. */

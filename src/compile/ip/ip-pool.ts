@@ -3,7 +3,7 @@
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
-import { poolHostBits } from '../../api/validation/host-bits.ts';
+import { poolHostBits } from '../../api/validation/ip-pool-host-bits.ts';
 import { ipPoolAddressSet, ipPoolAddressSetV6 } from '../../api/names.ts';
 import type { PoolAddresses } from '../../api/validation/pool-ranges.ts';
 import { cidrCover } from '../../net/cidr-cover.ts';

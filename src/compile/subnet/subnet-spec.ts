@@ -3,7 +3,7 @@ import type { ConditionType } from '../../api/condition-types.ts';
 import { isTerminating } from '../../api/kubernetes/meta.ts';
 import { subnetDefaults } from '../../api/defaults/subnet-defaults.ts';
 import { correctedFields } from '../../api/validation/subnet-corrections.ts';
-import { hostBitsFinding } from '../../api/validation/host-bits.ts';
+import { hostBitsFinding } from '../../api/validation/subnet-host-bits.ts';
 import type { SubnetSpec } from '../../api/kinds/subnet.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import { keysOf } from '../../world/domain.ts';

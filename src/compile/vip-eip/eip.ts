@@ -2,7 +2,7 @@
  * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. It does not implement the translation, nor the router port
  * of an OvnEip of type `lrp`, and each object reports that.
  */
-import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/address-request-validation.ts';
+import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/vip-eip-validation.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
 import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';

@@ -2,7 +2,7 @@
  * Vip: an address without a single owning pod. Depending on its type it has a port of its own, a virtual port for the pods that declare it,
  * or no rows; a pod may also use its address as its own.
  */
-import { vipFindings } from '../../api/validation/address-request-validation.ts';
+import { vipFindings } from '../../api/validation/vip-eip-validation.ts';
 import { cutToLabel } from '../../api/values/label-value.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { routerToSwitchPort } from '../../api/names.ts';

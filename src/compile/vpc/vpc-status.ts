@@ -1,7 +1,7 @@
 /** Vpc.status: whether its router is in place, and the names of its parts. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { wrongFields } from '../../api/validation/finding.ts';
-import { routeHostBits } from '../../api/validation/host-bits.ts';
+import { routeHostBits } from '../../api/validation/vpc-host-bits.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';

@@ -12,21 +12,20 @@ import type { CacheCounters, CacheEvent } from '../../kube/cache/list-watch-cach
 import { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { Mutex } from '../../kube/cache/mutex.ts';
-import type { Service } from '../../api/kubernetes/core.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { keyOf, RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { Table } from '../../world/table.ts';
-import { vipsOfService } from '../../world/service-vips.ts';
 import type { AnyObservedObject, World } from '../../world/world.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
 import { LateChanges } from './late-changes.ts';
 import { RESOURCE_OF_OWNER_KIND, resourceOfOwner } from './row-owners.ts';
+import { OBSERVED_OF_KINDS } from '../../kinds/generated/observed.ts';
 import { TABLES } from '../../kinds/generated/tables.ts';
 import type { KindTable } from '../../world/kind-table.ts';
 import type { Untrimmed } from '../../world/trim.ts';
 import { trimReported } from '../../world/trim.ts';
-import { fileApiServer, fileServiceVips, isApiServer, serviceAddresses } from './api-server-service.ts';
+import type { KindObserved } from './kind-observed.ts';
 import type { ObservedOnly, UnimplementedKind } from './unimplemented-kinds.ts';
 import { brokenRules, UNIMPLEMENTED_KINDS } from './unimplemented-kinds.ts';
 
@@ -70,6 +69,8 @@ const MANY = 5_000;
 
 /** Errors of the answer, not of the connection. */
 const DOUBTFUL: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_PROTOCOL', 'KUBE_ANSWER_TOO_LARGE', 'KUBE_LIST_DOUBTED']);
+
+const OBSERVED: Readonly<Partial<Record<ResourceName, KindObserved>>> = OBSERVED_OF_KINDS;
 
 /** What the cache of a resource keeps of an object. */
 function trimOf(resource: ResourceName): (object: Untrimmed) => Pick<Untrimmed, 'metadata'> {
@@ -274,8 +275,7 @@ export class Caches implements ObjectSource {
     const trim = (object: Untrimmed): unknown => ({
       ...kept(object),
       feature: feature(object),
-      ...(isApiServer(resource, keyOf(object)) && { addresses: serviceAddresses(object) }),
-      ...(resource === 'services' && { vips: vipsOfService(object as unknown as Service) }),
+      ...OBSERVED[resource]?.keep(object, keyOf(object)),
       ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
     });
     this.#add(resource, trim, (key, object) => {
@@ -292,8 +292,7 @@ export class Caches implements ObjectSource {
           ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
         });
       }
-      if (isApiServer(resource, key)) fileApiServer(this.#options.world, seen?.addresses);
-      if (resource === 'services') fileServiceVips(this.#options.world, key, seen?.vips ?? []);
+      OBSERVED[resource]?.file(this.#options.world, key, seen);
       if (seen === undefined) table?.delete(key);
       else table?.set(key, seen);
     });

@@ -19,10 +19,6 @@ export interface UnimplementedKind {
 export interface ObservedOnly {
   readonly feature?: string;
   readonly broken?: readonly string[];
-  /** Of the API server's Service. */
-  readonly addresses?: readonly string[];
-  /** Of a Service. */
-  readonly vips?: readonly string[];
 }
 
 export const UNIMPLEMENTED_KINDS: readonly UnimplementedKind[] = RESOURCE_NAMES.flatMap((resource): readonly UnimplementedKind[] => {

@@ -3,7 +3,8 @@
  * rows.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { exposeSubnetAddresses } from './subnet-addresses.ts';
+import { METRICS_OF_KINDS } from '../../kinds/generated/metrics.ts';
+import type { KindMetrics } from './kind-metrics.ts';
 import type { CollectionLimit } from '../../commit/collection-limit.ts';
 import type { NorthboundWriter } from '../../commit/northbound-writer.ts';
 import type { ObjectWriter } from '../../commit/object-writer.ts';
@@ -121,7 +122,7 @@ function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {
 
 function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: MetricSources): void {
   const failed = new FailedRequests(world.reservations);
-  exposeSubnetAddresses(metrics, world, subnetLabel);
+  for (const expose of Object.values<KindMetrics>(METRICS_OF_KINDS)) expose(metrics, world, subnetLabel);
   metrics.read('kiln_object_conditions', (report) => {
     for (const { resource, type, status, reason, objects } of desired.objects.conditionCounts)
       report({ kind: traitsOf(resource).kind, type, status, reason }, objects);

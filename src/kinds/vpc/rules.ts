@@ -1,3 +1,4 @@
+import { builtinObjects } from './rules/built-in-objects.ts';
 import type { Rule } from '../../compile/compiler.ts';
 import { vpcLifecycle, vpcSpecDefaults } from '../../compile/vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from '../../compile/vpc/vpc-load-balancers.ts';
@@ -8,6 +9,7 @@ import { vpcStaticRoutes } from '../../compile/vpc/vpc-static-routes.ts';
 import { vpcStatus } from '../../compile/vpc/vpc-status.ts';
 
 export const rules: readonly Rule[] = [
+  builtinObjects,
   vpcSpecDefaults,
   vpcRouter,
   vpcLoadBalancers,

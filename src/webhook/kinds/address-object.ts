@@ -1,6 +1,6 @@
 /** Validates the creation and change of a Vip or an EIP. A Subnet that does not exist yet is no error: the object waits for it. */
 import type { Finding } from '../../api/validation/finding.ts';
-import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../../api/validation/address-request-validation.ts';
+import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../../api/validation/vip-eip-validation.ts';
 import type { IptablesEIP } from '../../api/kinds/iptables-eip.ts';
 import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
 import type { Vip } from '../../api/kinds/vip.ts';

@@ -15,8 +15,8 @@ import {
 import type { NamedSubnet } from '../../api/defaults/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc, subnetCidrs } from '../../api/defaults/subnet-defaults.ts';
 import { acceptsNoSubnet } from '../../kinds/subnet/dependencies/vpc-subnets.ts';
-import { allowedHostBits, hostBitsFinding } from '../../api/validation/host-bits.ts';
-import { servicesOverlap } from '../../api/validation/service-network.ts';
+import { allowedHostBits, hostBitsFinding } from '../../api/validation/subnet-host-bits.ts';
+import { servicesOverlap } from '../../api/validation/subnet-services.ts';
 import { subnetFindings } from '../../api/validation/subnet-validation.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Subnet } from '../../api/kinds/subnet.ts';

@@ -1,5 +1,5 @@
 /** Validates the creation and change of a Vpc. */
-import { routeHostBits } from '../../api/validation/host-bits.ts';
+import { routeHostBits } from '../../api/validation/vpc-host-bits.ts';
 import type { Vpc } from '../../api/kinds/vpc.ts';
 import { vpcFindings, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
 import { unimplementedFieldSentence } from '../../compile/unimplemented-fields.ts';

@@ -12,7 +12,7 @@ import type { World } from '../../../world/world.ts';
 import { requestedAddresses, requestedFamily, requestedMac } from './requested-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
-import { infrastructureWithPort } from '../../infrastructure-ports.ts';
+import { infrastructureWithPort } from '../../../kinds/pod/rules/infrastructure-ports.ts';
 import { ipPatchRejection, ipRejection } from '../../ip/ip-rejection.ts';
 import { ipNameConflict } from './ip-name-conflict.ts';
 import { podMessage } from './requested-values.ts';

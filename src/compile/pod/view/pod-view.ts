@@ -11,7 +11,7 @@ import { annotationKey, DEFAULT_PROVIDER, MIGRATION_JOB_LABEL, podAnnotation, PO
 import type { ReadPodAnnotation } from '../../../api/annotations.ts';
 import { READ_POD_ANNOTATIONS } from '../../../api/annotations.ts';
 import { splitList } from '../../../net/dual.ts';
-import { proofsOf, provenOf } from '../../../world/binding-proof.ts';
+import { proofsOf, provenOf } from '../../../kinds/pod/table/binding-proof.ts';
 import { keyOf } from '../../../world/resources.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';

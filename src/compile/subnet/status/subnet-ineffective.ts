@@ -1,9 +1,9 @@
 /** Ineffective fields of a Subnet's spec, reported by condition `WithoutEffect`. */
 import type { Finding, Subject } from '../../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../../api/validation/finding.ts';
-import { allowedHostBits } from '../../../api/validation/host-bits.ts';
+import { allowedHostBits } from '../../../api/validation/subnet-host-bits.ts';
 import { providerFinding, selectorFindings } from '../../../api/validation/impossible-labels.ts';
-import { servicesOverlap } from '../../../api/validation/service-network.ts';
+import { servicesOverlap } from '../../../api/validation/subnet-services.ts';
 import { ineffectiveSubnetFields } from '../../../api/validation/subnet-ineffective-fields.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../../api/well-known.ts';
 import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';

@@ -2,16 +2,16 @@
  * Objects that every cluster has: the default Vpc, the default Subnet and the join Subnet. Missing objects are created from the settings;
  * for an existing object its spec counts.
  */
-import { API_VERSION } from '../api/schema/kind.ts';
-import { DEFAULT_PROVIDER } from '../api/well-known.ts';
-import { firstUsable } from '../net/cidr.ts';
-import { formatDualAddress, mapDual, parseDualCidr } from '../net/dual.ts';
-import { ONCE } from '../world/domain.ts';
-import { subnetIntent, vpcIntent } from '../world/intent.ts';
-import type { Settings } from '../world/settings.ts';
-import type { Rule } from './compiler.ts';
-import type { Json, Output } from './output.ts';
-import { vpcView } from './vpc/vpc-view.ts';
+import { API_VERSION } from '../../../api/schema/kind.ts';
+import { DEFAULT_PROVIDER } from '../../../api/well-known.ts';
+import { firstUsable } from '../../../net/cidr.ts';
+import { formatDualAddress, mapDual, parseDualCidr } from '../../../net/dual.ts';
+import { ONCE } from '../../../world/domain.ts';
+import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
+import type { Settings } from '../../../world/settings.ts';
+import type { Rule } from '../../../compile/compiler.ts';
+import type { Json, Output } from '../../../compile/output.ts';
+import { vpcView } from '../../../compile/vpc/vpc-view.ts';
 
 export const builtinObjects: Rule = {
   name: 'builtin-objects',

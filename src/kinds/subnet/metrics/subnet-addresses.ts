@@ -2,10 +2,10 @@
  * The metric of addresses of every Subnet by family and state, from the counts that the allocation step publishes: updated for a Subnet
  * when its counts or networks change, never at a scrape.
  */
-import { cidrSize } from '../../net/cidr.ts';
-import { ofFamily, parseDualCidr } from '../../net/dual.ts';
-import type { MetricSink } from '../../runtime/metrics.ts';
-import type { World } from '../../world/world.ts';
+import { cidrSize } from '../../../net/cidr.ts';
+import { ofFamily, parseDualCidr } from '../../../net/dual.ts';
+import type { MetricSink } from '../../../runtime/metrics.ts';
+import type { World } from '../../../world/world.ts';
 
 /** Addresses by state, by family. */
 type Counts = ReadonlyMap<string, Readonly<Record<string, bigint>>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RuleBench } from '../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../testing/network-rules.ts';
+import { RuleBench } from '../../../testing/rule-bench.ts';
+import { NETWORK_RULES } from '../../../testing/network-rules.ts';
 
 test('an empty cluster gets the default Vpc, the default Subnet and the join Subnet', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });

@@ -2,15 +2,14 @@
  * The Service of the API server: its addresses are the only part of a Service that rules read. Of every Service, what it has in load
  * balancers, for reports.
  */
-import type { Service } from '../../api/kubernetes/core.ts';
-import { equal } from '../../world/equal.ts';
-import type { ResourceName } from '../../world/resources.ts';
-import type { World } from '../../world/world.ts';
-import { API_SERVER } from '../../world/world.ts';
-import type { Untrimmed } from '../../world/trim.ts';
+import type { Service } from '../../../api/kubernetes/core.ts';
+import { equal } from '../../../world/equal.ts';
+import type { World } from '../../../world/world.ts';
+import { API_SERVER } from '../../../world/world.ts';
+import type { Untrimmed } from '../../../world/trim.ts';
 
-export function isApiServer(resource: ResourceName, key: string): boolean {
-  return resource === 'services' && key === API_SERVER;
+export function isApiServer(key: string): boolean {
+  return key === API_SERVER;
 }
 
 /** Addresses of a Service in the cluster; none for a headless one. */

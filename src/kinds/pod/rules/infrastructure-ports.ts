@@ -3,10 +3,10 @@
  * node `x1.example`; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The
  * name of a pod's port has a dot, so only nodes, Subnets and Vpcs with a dot in their names matter: in most clusters none but nodes.
  */
-import { nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../api/names.ts';
-import { subnetIntent, vpcIntent } from '../world/intent.ts';
-import type { Query, World } from '../world/world.ts';
-import { defineQuery } from '../world/world.ts';
+import { nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
+import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
 
 const OF_NODE = nodePortName('');
 

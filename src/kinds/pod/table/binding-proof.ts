@@ -4,19 +4,19 @@
  * that Kube-OVN made have no uid: there the pod's IP object and the port row of its name are a proof together, if both have the same
  * addresses. The IP object holds these meanwhile, so the allocator gives them to no other claimant.
  */
-import type { IP } from '../api/kinds/ip.ts';
-import { portName } from '../api/names.ts';
-import { kilnAnnotation } from '../api/well-known.ts';
-import { formatAddress, parseAddress } from '../net/address.ts';
-import { cidrContains, parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
-import { parseMac } from '../net/mac.ts';
-import type { RowId } from '../nb/row-id.ts';
-import { rowId } from '../nb/row-id.ts';
-import type { ObservedRow } from './observed-rows.ts';
-import { heldTexts, onlyRequests } from './claimants.ts';
-import { subnetIntent } from './intent.ts';
-import type { World } from './world.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
+import { portName } from '../../../api/names.ts';
+import { kilnAnnotation } from '../../../api/well-known.ts';
+import { formatAddress, parseAddress } from '../../../net/address.ts';
+import { cidrContains, parseCidr } from '../../../net/cidr.ts';
+import { splitList } from '../../../net/dual.ts';
+import { parseMac } from '../../../net/mac.ts';
+import type { RowId } from '../../../nb/row-id.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import type { ObservedRow } from '../../../world/observed-rows.ts';
+import { heldTexts, onlyRequests } from '../../../world/claimants.ts';
+import { subnetIntent } from '../../../world/intent.ts';
+import type { World } from '../../../world/world.ts';
 
 /** The fields of a pod that a proof names. */
 export interface Provable {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Metrics } from '../../runtime/metrics.ts';
-import { DEFAULT_SETTINGS } from '../../world/settings.ts';
-import { World } from '../../world/world.ts';
+import { Metrics } from '../../../runtime/metrics.ts';
+import { DEFAULT_SETTINGS } from '../../../world/settings.ts';
+import { World } from '../../../world/world.ts';
 import { exposeSubnetAddresses } from './subnet-addresses.ts';
 
 const usage = (using: bigint, available: bigint) => ({ using, available, usingRange: '', availableRange: '' });

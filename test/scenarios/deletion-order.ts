@@ -1,6 +1,7 @@
 /** Deletion in the wrong order: nothing that is in use is deleted, everything is deleted in the end, and no leftover remains. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import type { NorthboundDump } from '../../src/testing/northbound-dump.ts';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { policiesOf, port, rowNamed, rowsNamed, traces } from './northbound.ts';
 import {
@@ -29,6 +30,18 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
     );
   await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), name), []);
+}
+
+/** A pod whose port has DHCP options of its own. */
+const guestYaml = (namespace: string): string =>
+  podYaml(namespace, 'pod', { annotations: { 'ovn.kubernetes.io/dhcp-v4-options': 'lease_time=600' } });
+
+/** The DHCP options that a port refers to. */
+function dhcpOf(dump: NorthboundDump, name: string): unknown {
+  const uuid = port(dump, name)['dhcpv4_options'];
+  const row = (dump.get('DHCP_Options') ?? []).find(({ _uuid }) => _uuid === uuid);
+  assert.equal((row?.['external_ids'] as Readonly<Record<string, string>> | undefined)?.['port'], name);
+  return uuid;
 }
 
 export const deletionOrder: readonly Scenario[] = [
@@ -64,7 +77,7 @@ export const deletionOrder: readonly Scenario[] = [
     name: 'C02 a Vpc removed by force under its Subnet keeps its router, the Subnet reports VpcMissing, and a new Vpc of that name gets the router',
     alone: true,
     run: async (cluster) => {
-      await cluster.apply(network('c02', '10.81.0.0/24') + podYaml('c02', 'pod'));
+      await cluster.apply(network('c02', '10.81.0.0/24') + guestYaml('c02'));
       const address = await addressOf(cluster, 'c02', 'pod');
       await cluster.converged();
       const before = await cluster.dump();
@@ -74,6 +87,7 @@ export const deletionOrder: readonly Scenario[] = [
           rowNamed(dump, 'Logical_Router_Port', 'c02-c02-net'),
           port(dump, 'c02-net-c02'),
           port(dump, 'pod.c02'),
+          { _uuid: dhcpOf(dump, 'pod.c02') },
         ].map(({ _uuid }) => _uuid);
       await cluster.delete('vpc', 'c02');
       await cluster.patch('vpc', 'c02', { metadata: { finalizers: [] } });
@@ -191,7 +205,7 @@ export const deletionOrder: readonly Scenario[] = [
     alone: true,
     run: async (cluster) => {
       const subnet = subnetYaml('gone-net', { vpc: 'gone', cidrBlock: '10.86.0.0/24', namespaces: ['gone'] });
-      await cluster.apply(network('gone', '10.86.0.0/24') + podYaml('gone', 'pod'));
+      await cluster.apply(network('gone', '10.86.0.0/24') + guestYaml('gone'));
       const address = await addressOf(cluster, 'gone', 'pod');
       await cluster.converged();
       const uuids = async (): Promise<readonly unknown[]> => {
@@ -202,6 +216,7 @@ export const deletionOrder: readonly Scenario[] = [
           rowNamed(dump, 'Logical_Router_Port', 'gone-gone-net'),
           port(dump, 'gone-net-gone'),
           port(dump, 'pod.gone'),
+          { _uuid: dhcpOf(dump, 'pod.gone') },
         ].map(({ _uuid }) => _uuid);
       };
       const before = await uuids();

@@ -153,8 +153,12 @@ export class ObservedRows implements ReadRows {
     for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, relinked);
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
-      else if (this.#changesMembersOnly(change)) this.#touchFacet((this.#entries.get(change.uuid) as Entry).id, 'contents');
-      else {
+      else if (this.#changesMembersOnly(change)) {
+        const { id } = this.#entries.get(change.uuid) as Entry;
+        this.#touchFacet(id, 'contents');
+        // What is in each decides which row of several is deleted.
+        if (this.rowsOf(id).length > 1) touched.add(id);
+      } else {
         const before = this.#entries.get(change.uuid);
         this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
         if (before?.ownership !== this.#entries.get(change.uuid)?.ownership) this.#reconsiderChildren(change, relinked);

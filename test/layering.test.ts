@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   agent: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
   kinds: [],
-  lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
+  lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
     ...['commit', 'controller', 'webhook', 'agent'],

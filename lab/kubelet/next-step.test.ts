@@ -95,6 +95,22 @@ test('a deletion is confirmed once, and only for pods on our nodes', () => {
   assert.equal(nextStep(pod({ metadata }), nodes), undefined);
 });
 
+test('where pods have sandboxes, a pod gets one at once, runs with its addresses, and loses it at its end', () => {
+  const step = (parts: Parts, addresses?: readonly string[]): ReturnType<typeof nextStep> =>
+    nextStep(pod(parts), nodes, undefined, () => addresses);
+  assert.deepEqual(step({ spec: bound }), { kind: 'set-up', node: nodes[1] });
+  assert.deepEqual(step({ spec: { ...bound, hostNetwork: true } }), { kind: 'set-up', node: nodes[1] });
+  assert.deepEqual(step({ spec: bound, metadata: { annotations: network } }, ['10.16.0.7']), {
+    ...{ kind: 'run', node: nodes[1] },
+    addresses: ['10.16.0.7'],
+  });
+  const running = { phase: 'Running', podIPs: [{ ip: '10.16.0.7' }] };
+  assert.equal(step({ spec: bound, status: running }, ['10.16.0.7']), undefined);
+  assert.equal(step({ spec: bound, status: running })?.kind, 'set-up', 'the laboratory was started again');
+  assert.deepEqual(step({ spec: bound, status: { phase: 'Failed' } }, ['10.16.0.7']), { kind: 'tear-down' });
+  assert.equal(step({ spec: bound, status: { phase: 'Failed' } }), undefined);
+});
+
 test('a trimmed pod leads to the same steps and has no undefined field', () => {
   const full = { ...pod({ spec: bound, metadata: { annotations: network } }), managedFields: ['much'] };
   const trimmed = trimPod(full);

@@ -7,6 +7,8 @@ import type { ObservedPod } from './observed-pod.ts';
 /** What scheduler and kubelet do next for a pod. */
 export type Step =
   | { readonly kind: 'bind'; readonly candidates: readonly LabNode[] }
+  | { readonly kind: 'set-up'; readonly node: LabNode }
+  | { readonly kind: 'tear-down' }
   | { readonly kind: 'run'; readonly node: LabNode; readonly addresses: readonly string[] }
   | { readonly kind: 'confirm-deletion' };
 
@@ -15,19 +17,22 @@ export type Step =
  * deletion of a pod that is being deleted is confirmed.
  *
  * @param takesPods whether the node accepts new pods now
+ * @param inSandbox where pods have sandboxes: the addresses of the pod's, undefined for a pod without one. Otherwise a pod's network exists
+ *   when its annotations say so
  * @returns undefined if the pod needs no step, or is on a node of another kubelet
  */
 export function nextStep(
   pod: ObservedPod,
   nodes: readonly LabNode[],
   takesPods: (node: LabNode) => boolean = () => true,
+  inSandbox?: (pod: ObservedPod) => readonly string[] | undefined,
 ): Step | undefined {
   const { nodeName } = pod.spec;
   if (isUnbound(pod)) return bindStep(pod, nodes.filter(takesPods));
   const node = nodes.find(({ name }) => name === nodeName);
   if (node === undefined) return undefined;
   if (isTerminating(pod)) return isConfirmed(pod) ? undefined : { kind: 'confirm-deletion' };
-  return runStep(pod, node);
+  return runStep(pod, node, inSandbox);
 }
 
 export function isUnbound({ spec: { nodeName = '' } }: ObservedPod): boolean {
@@ -41,11 +46,12 @@ function bindStep(pod: ObservedPod, nodes: readonly LabNode[]): Step | undefined
   return candidates.length === 0 ? undefined : { kind: 'bind', candidates };
 }
 
-function runStep(pod: ObservedPod, node: LabNode): Step | undefined {
+function runStep(pod: ObservedPod, node: LabNode, inSandbox: Parameters<typeof nextStep>[3]): Step | undefined {
   const phase = pod.status?.phase ?? 'Pending';
-  if (phase === 'Succeeded' || phase === 'Failed') return undefined;
-  const addresses = pod.spec.hostNetwork === true ? node.addresses : networkAddresses(pod);
-  if (addresses === undefined) return undefined;
+  const ended = phase === 'Succeeded' || phase === 'Failed';
+  const addresses = inSandbox !== undefined ? inSandbox(pod) : pod.spec.hostNetwork === true ? node.addresses : networkAddresses(pod);
+  if (ended) return inSandbox !== undefined && addresses !== undefined ? { kind: 'tear-down' } : undefined;
+  if (addresses === undefined) return inSandbox === undefined ? undefined : { kind: 'set-up', node };
   const shown = pod.status?.podIPs?.map(({ ip }) => ip) ?? [];
   const upToDate = phase === 'Running' && shown.join() === addresses.join();
   return upToDate ? undefined : { kind: 'run', node, addresses };
@@ -68,7 +74,7 @@ function primaryProvider({ namespace = '', annotations }: ObservedPod['metadata'
   return first === undefined ? DEFAULT_PROVIDER : `${first.name}.${first.namespace}.ovn`;
 }
 
-function isTerminating({ metadata }: ObservedPod): boolean {
+export function isTerminating({ metadata }: ObservedPod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }
 

@@ -1,21 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isKubeError, type KubeError } from '../../src/kube/errors.ts';
+import { EventRecorder } from '../../src/kube/events/event-recorder.ts';
 import { ListWatchCache } from '../../src/kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, type ObjectKey, PODS, type Resource } from '../../src/kube/resource.ts';
 import { type LabNode, labNodes, nodeObject } from './lab-node.ts';
-import { isUnbound, nextStep, type Step } from './next-step.ts';
+import { isTerminating, isUnbound, nextStep, type Step } from './next-step.ts';
 import { type ObservedPod, trimPod } from './observed-pod.ts';
 import { runningStatus } from './running-status.ts';
+import { SandboxError, type Sandboxes } from './sandboxes.ts';
 
 export interface StandInKubeletOptions {
   /** An API server, embedded or real. The caller closes it. */
   readonly client: KubeClient;
   /** The number of nodes, or the nodes. Default 2. */
   readonly nodes?: number | readonly LabNode[];
+  /** Makes the networks of pods. Without it a pod's network exists when its annotations say so. */
+  readonly sandboxes?: Sandboxes;
   /** Delay in milliseconds between a pod's network and the running pod. Default 0. */
   readonly delayMs?: number;
-  /** Number of pods that are processed concurrently. Default 8. */
+  /** Number of pods that are processed concurrently. Default 8; with sandboxes 32, since a pod waits for its network. */
   readonly concurrency?: number;
   /** Called when a step failed and will be retried. Default: nothing. */
   readonly onError?: (error: KubeError, pod: ObjectKey) => void;
@@ -23,6 +27,7 @@ export interface StandInKubeletOptions {
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const RETRY_MS = 500;
+const SANDBOX_RETRY_MS = 2_000;
 
 /** Another client wrote first, or the pod was deleted: the watch delivers the new state. */
 const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION', 'KUBE_ALREADY_EXISTS'] as const;
@@ -38,6 +43,11 @@ export class StandInKubelet implements AsyncDisposable {
   readonly #waiting = new Set<ObjectKey>();
   readonly #working = new Map<ObjectKey, Promise<void>>();
   readonly #runAt = new Map<string, number>();
+  /** Pods that were deleted, until their sandboxes are. */
+  readonly #gone = new Map<ObjectKey, ObservedPod[]>();
+  /** Pods whose network is being made. */
+  readonly #setUps = new Map<ObjectKey, AbortController>();
+  readonly #events: EventRecorder;
   #pods: ListWatchCache<ObservedPod> | undefined;
   #observedNodes: ListWatchCache<ObservedNode> | undefined;
   #turn = 0;
@@ -46,6 +56,7 @@ export class StandInKubelet implements AsyncDisposable {
     this.#options = options;
     const { nodes = 2 } = options;
     this.nodes = typeof nodes === 'number' ? labNodes(nodes) : nodes;
+    this.#events = new EventRecorder({ client: options.client, component: 'kubelet' });
   }
 
   /** Registers the nodes and starts; resolves when all existing pods were processed. Can be started once only. */
@@ -63,8 +74,15 @@ export class StandInKubelet implements AsyncDisposable {
     await nodes.start().untilSynced();
     pods.onDelta((deltas) => {
       for (const { type, object } of deltas) {
-        if (type === 'upsert') this.#waiting.add(keyOf(object.metadata));
-        else this.#runAt.delete(object.metadata.uid ?? '');
+        const key = keyOf(object.metadata);
+        if (type !== 'upsert' || isTerminating(object)) this.#setUps.get(key)?.abort();
+        if (type === 'upsert') this.#waiting.add(key);
+        else {
+          this.#runAt.delete(object.metadata.uid ?? '');
+          if (this.#options.sandboxes === undefined) continue;
+          this.#gone.set(key, [...(this.#gone.get(key) ?? []), object]);
+          this.#waiting.add(key);
+        }
       }
       this.#work();
     });
@@ -77,7 +95,9 @@ export class StandInKubelet implements AsyncDisposable {
     this.#waiting.clear();
     await this.#pods?.close();
     await this.#observedNodes?.close();
+    for (const setUp of this.#setUps.values()) setUp.abort();
     await Promise.all(this.#working.values());
+    await this.#events.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +119,7 @@ export class StandInKubelet implements AsyncDisposable {
   }
 
   #work(): void {
-    const { concurrency = 8 } = this.#options;
+    const { sandboxes, concurrency = sandboxes === undefined ? 8 : 32 } = this.#options;
     for (const key of this.#waiting) {
       if (this.#working.size >= concurrency || this.#stop.signal.aborted) return;
       if (this.#working.has(key)) continue;
@@ -114,22 +134,52 @@ export class StandInKubelet implements AsyncDisposable {
 
   /** One step for one pod; its result returns by the watch and causes the next step. */
   async #advance(key: ObjectKey): Promise<void> {
-    const pod = this.#pods?.get(key);
-    const step = pod && nextStep(pod, this.nodes, ({ name }) => isSchedulable(this.#observedNodes?.get(name)));
-    if (pod === undefined || step === undefined) return;
-    if (step.kind === 'run' && this.#mustWait(key, pod)) return;
+    const { sandboxes } = this.#options;
     try {
+      await this.#tearDownGone(key);
+      const pod = this.#pods?.get(key);
+      const takesPods = ({ name }: LabNode): boolean => isSchedulable(this.#observedNodes?.get(name));
+      const step = pod && nextStep(pod, this.nodes, takesPods, sandboxes && ((one) => sandboxes.addressesOf(one)));
+      if (pod === undefined || step === undefined) return;
+      if (step.kind === 'run' && this.#mustWait(key, pod)) return;
       await this.#take(step, pod);
     } catch (error) {
       if (this.#stop.signal.aborted || OUTRUN.some((code) => isKubeError(error, code))) return;
+      if (error instanceof SandboxError) {
+        this.#report(error);
+        this.#later(key, SANDBOX_RETRY_MS);
+        return;
+      }
       if (!isKubeError(error)) throw error;
       this.#options.onError?.(error, key);
       this.#later(key, RETRY_MS);
     }
   }
 
+  /** A pod that was deleted without grace is gone before its sandbox is. */
+  async #tearDownGone(key: ObjectKey): Promise<void> {
+    for (;;) {
+      const [pod, ...others] = this.#gone.get(key) ?? [];
+      if (pod === undefined) return;
+      await this.#options.sandboxes?.tearDown(pod);
+      if (others.length === 0) this.#gone.delete(key);
+      else this.#gone.set(key, others);
+    }
+  }
+
+  /** As kubelet words it, but without the id of the sandbox, so that a repeated Event is counted. */
+  #report({ message, verb, pod: { metadata } }: SandboxError): void {
+    const { name, namespace = '', uid = '' } = metadata;
+    this.#events.record({
+      target: { resource: PODS, name, namespace, uid },
+      type: 'Warning',
+      reason: verb === 'set up' ? 'FailedCreatePodSandBox' : 'FailedKillPod',
+      message: verb === 'set up' ? `Failed to create pod sandbox: ${message}` : `error killing pod: failed to "KillPodSandbox": ${message}`,
+    });
+  }
+
   async #take(step: Step, pod: ObservedPod): Promise<void> {
-    const { client } = this.#options;
+    const { client, sandboxes } = this.#options;
     const { name, namespace = '', uid } = pod.metadata;
     switch (step.kind) {
       case 'bind': {
@@ -139,15 +189,37 @@ export class StandInKubelet implements AsyncDisposable {
         await client.create<KubeObject>({ ...PODS, kind: 'Binding' }, binding, { subresource: 'binding' });
         return;
       }
+      case 'set-up':
+        await this.#setUp(pod, step.node);
+        return;
+      case 'tear-down':
+        await sandboxes?.tearDown(pod);
+        return;
       case 'run': {
         const patch = { metadata: { uid }, ...runningStatus(pod, step, timestamp()) };
         await client.strategicPatch(PODS, { name, namespace }, patch, { subresource: 'status' });
         return;
       }
       case 'confirm-deletion':
+        await sandboxes?.tearDown(pod);
         await client.delete(PODS, { name, namespace }, { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { uid }) });
         return;
     }
+  }
+
+  /** The next step follows from what is observed by then. */
+  async #setUp(pod: ObservedPod, node: LabNode): Promise<void> {
+    const key = keyOf(pod.metadata);
+    const abort = new AbortController();
+    this.#setUps.set(key, abort);
+    try {
+      await this.#options.sandboxes?.setUp(pod, node, abort.signal);
+    } catch (error) {
+      if (!(error instanceof SandboxError && abort.signal.aborted)) throw error;
+    } finally {
+      this.#setUps.delete(key);
+    }
+    this.#waiting.add(key);
   }
 
   #lookAtUnbound(pods: ListWatchCache<ObservedPod>): void {

@@ -9,6 +9,11 @@ const FOLDER = '/run/netns';
 const NAME = /^kiln-(\d+)-/;
 let made = 0;
 
+export interface PingOptions {
+  readonly seconds?: number;
+  readonly size?: number;
+}
+
 /** A network namespace with a name of its own: `ip netns exec NAME …` enters it by hand. */
 export class NetworkNamespace {
   readonly name: string;
@@ -24,7 +29,7 @@ export class NetworkNamespace {
    * @throws ProgramError without the right to create namespaces (CAP_SYS_ADMIN)
    */
   static async create(role: string): Promise<NetworkNamespace> {
-    await deleteAbandoned();
+    await deleteAbandonedNamespaces();
     made += 1;
     const namespace = new NetworkNamespace(`kiln-${process.pid}-${made}-${role}`);
     await runProgram(['ip', 'netns', 'add', namespace.name]);
@@ -46,13 +51,29 @@ export class NetworkNamespace {
     return await runProgram(this.command(...program), { timeoutMs: 60_000 });
   }
 
+  /**
+   * Whether an echo request is answered, of one every 100 ms for some seconds: the first packets of a tunnel wait for the neighbour entries of
+   * the underlay. Works for IPv4 and IPv6.
+   *
+   * @param size bytes of payload, in one packet that must not be fragmented
+   */
+  async reaches(address: string, { seconds = 5, size }: PingOptions = {}): Promise<boolean> {
+    const whole = size === undefined ? [] : ['-M', 'do', '-s', String(size)];
+    const sent = this.run('ping', '-n', '-q', '-c', '1', '-i', '0.1', '-w', String(seconds), ...whole, address);
+    return await sent.then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Deletes the namespace with all its interfaces, as soon as no process is in it. */
   async delete(): Promise<void> {
     if (existsSync(this.path)) await runProgram(['ip', 'netns', 'delete', this.name]);
   }
 }
 
-async function deleteAbandoned(): Promise<void> {
+/** Deletes the namespaces of laboratories that were killed. */
+export async function deleteAbandonedNamespaces(): Promise<void> {
   const names = existsSync(FOLDER) ? readdirSync(FOLDER) : [];
   for (const name of names) {
     const owner = Number(NAME.exec(name)?.[1] ?? process.pid);

@@ -58,7 +58,8 @@ const LONGEST_DIRECTORY = 107 - '/northd.ctl'.length;
  */
 export class OvnLab implements AsyncDisposable {
   readonly #options: OvnLabOptions;
-  readonly #installation: OvnInstallation;
+  /** Also has the programs of nodes. */
+  readonly installation: OvnInstallation;
   #directory: string | undefined;
   #databases: Readonly<Record<'nb' | 'sb', Database>> | undefined;
   #northd: Daemon | undefined;
@@ -75,7 +76,7 @@ export class OvnLab implements AsyncDisposable {
       );
     }
     this.#options = options;
-    this.#installation = installation;
+    this.installation = installation;
   }
 
   /**
@@ -193,7 +194,7 @@ export class OvnLab implements AsyncDisposable {
     const { tls } = this.#options;
     const path = (suffix: string): string => join(this.directory, `${which}.${suffix}`);
     const [file, socket] = [path('db'), path('sock')];
-    const schema = which === 'nb' ? this.#installation.northboundSchema : this.#installation.southboundSchema;
+    const schema = which === 'nb' ? this.installation.northboundSchema : this.installation.southboundSchema;
     const listen = [`--remote=punix:${socket}`];
     if (ports.tcp !== undefined) listen.push(`--remote=ptcp:${ports.tcp}:127.0.0.1`);
     if (tls !== undefined) {
@@ -202,7 +203,7 @@ export class OvnLab implements AsyncDisposable {
     }
     const daemon = new Daemon({
       name: `ovsdb-server (${which})`,
-      command: [...this.#installation.command('ovsdb-server'), ...listen, `--unixctl=${path('ctl')}`, '-vconsole:info', file],
+      command: [...this.installation.command('ovsdb-server'), ...listen, `--unixctl=${path('ctl')}`, '-vconsole:info', file],
       log: path('log'),
       env: this.#environment(),
       cwd: this.directory,
@@ -214,7 +215,7 @@ export class OvnLab implements AsyncDisposable {
     return new Daemon({
       name: 'ovn-northd',
       command: [
-        ...this.#installation.command('ovn-northd'),
+        ...this.installation.command('ovn-northd'),
         `--ovnnb-db=${this.nbEndpoint}`,
         `--ovnsb-db=${this.sbEndpoint}`,
         `--unixctl=${join(directory, 'northd.ctl')}`,
@@ -258,7 +259,7 @@ export class OvnLab implements AsyncDisposable {
   }
 
   async #run(program: OvnProgram, args: readonly string[]): Promise<string> {
-    return await runProgram([...this.#installation.command(program), ...args], { env: this.#environment() });
+    return await runProgram([...this.installation.command(program), ...args], { env: this.#environment() });
   }
 
   #daemon(which: OvnDaemon): Daemon {

@@ -7,6 +7,7 @@ import { annotationKey, kilnAnnotation } from '../../src/api/well-known.ts';
 import { acceptedBy, defaultText, settingsOf } from '../../src/cli/settings/configuration.ts';
 import { PRECEDENCE } from '../../src/cli/settings/configured.ts';
 import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/errors/error-advice.ts';
+import { everyCommand } from '../../src/cli/arguments/every-command.ts';
 import { program } from '../../src/cli/program.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
@@ -97,10 +98,10 @@ export function referencePage(): string {
 }
 
 function commands(): string[] {
-  return program.commands.flatMap((command) => [
-    `## kiln ${command.name()}`,
+  return everyCommand(program).flatMap(({ name, command }) => [
+    `## kiln ${name}`,
     command.description(),
-    ...(CONFIGURABLE.has(command.name()) ? settings(command) : [flags(command.options)]),
+    ...(CONFIGURABLE.has(name) ? settings(command) : [flags(command.options)]),
   ]);
 }
 

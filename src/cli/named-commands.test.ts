@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { REASONS } from '../api/reasons.ts';
 import { resourceNamed, TYPED_NAMES } from '../explain/kind-names.ts';
 import { KUBE_ADVICE, OVSDB_ADVICE } from './errors/error-advice.ts';
+import { everyCommand } from './arguments/every-command.ts';
 import { program } from './program.ts';
 import { WORKLOAD_NAMES } from './deletion/workload-owner.ts';
 
@@ -82,13 +83,18 @@ function problemOf(text: string): string | undefined {
   return kubectlProblem(words);
 }
 
-function kilnProblem([verb = '', ...rest]: readonly string[]): string | undefined {
-  if (verb === '--help') return undefined;
-  const command = program.commands.find((one) => one.name() === verb || verb === VALUE);
+function kilnProblem([first = '', ...others]: readonly string[]): string | undefined {
+  if (first === '--help') return undefined;
+  const isGroup = (program.commands.find((one) => one.name() === first)?.commands.length ?? 0) > 0;
+  const verb = isGroup ? `${first} ${others[0]}` : first;
+  const rest = isGroup ? others.slice(1) : others;
+  const command = verb === VALUE ? program.commands[0] : everyCommand(program).find(({ name }) => name === verb)?.command;
   if (command === undefined) return `kiln has no command ${verb}`;
   const positional: string[] = [];
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at] ?? '';
+    // What follows is another program's.
+    if (word === '--') break;
     if (!word.startsWith('-')) {
       positional.push(word);
       continue;
@@ -162,10 +168,17 @@ test('a command that its program would not accept is found', () => {
     'kiln explian vpc red',
     'kiln delete vpc red --cascada',
     'kiln explain thing red',
+    'kiln lab exek VALUE',
+    'kiln lab exec --namespace VALUE',
     'ovn-nbctl remove Logical_Switch a',
   ])
     assert.notEqual(problemOf(wrong), undefined, wrong);
-  for (const right of ['kubectl delete ippool VALUE', 'kiln delete vpc VALUE --cascade --dry-run=client', 'kubectl get ips -l a=b'])
+  for (const right of [
+    'kiln lab exec --directory VALUE VALUE',
+    'kubectl delete ippool VALUE',
+    'kiln delete vpc VALUE --cascade --dry-run=client',
+    'kubectl get ips -l a=b',
+  ])
     assert.equal(problemOf(right), undefined, right);
 });
 

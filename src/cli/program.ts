@@ -15,6 +15,7 @@ import { addCompletion } from './commands/completion.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
+import { addLab } from './commands/lab.ts';
 import { addStatus } from './commands/status.ts';
 import { addUninstall } from './commands/uninstall.ts';
 import { addVersion } from './commands/version.ts';
@@ -35,7 +36,7 @@ const startCommand = program
   .description('start a laboratory with a demo, or run the controller on a cluster')
   .addHelpText(
     'after',
-    '\nExamples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and end\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n',
+    '\nExamples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and end\n  kiln start --packets             nodes and pods that carry packets (root, Linux): kiln lab exec\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n',
   )
   .option('--check', 'apply the demo, prove its connectivity and isolation, delete it, prove that nothing is left; exit 0 or 1')
   .addHelpText('after', `\n${PRECEDENCE}\n`)
@@ -107,5 +108,6 @@ addStatus(program);
 addVersion(program);
 addUninstall(program);
 addBundle(program);
+addLab(program);
 addCompletion(program);
 explainUsageErrors(program);

@@ -1,5 +1,4 @@
 /** A cluster whose pods send packets: a real OVN, a controller, and two nodes with Open vSwitch and our agent in each. No container runs. */
-import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KubeClient } from '../../src/kube/client/client.ts';
@@ -19,6 +18,7 @@ import { whyNoPackets } from '../../lab/node/requirements.ts';
 import type { Sandbox } from '../../lab/node/sandbox.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
+import { type Called, callPlugin } from '../../lab/packets/plugin-call.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
@@ -28,12 +28,6 @@ const installation = findOvn();
 
 /** Why these tests cannot run here; false if they can. */
 export const skip: string | false = whyNoPackets() ?? (installation === undefined && 'OVN is not installed');
-
-/** The outcome of one call of the plugin's program. */
-export interface Called {
-  readonly exit: number | null;
-  readonly output: string;
-}
 
 /** A node with its agent, which is a process of its own in the node's namespace. */
 export class AgentNode {
@@ -66,25 +60,10 @@ export class AgentNode {
   }
 
   /** Calls the plugin as a container runtime does. */
-  async cni(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Called> {
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      CNI_COMMAND: command,
-      CNI_CONTAINERID: sandbox.containerId,
-      CNI_NETNS: sandbox.namespace.path,
-      CNI_IFNAME: 'eth0',
-      CNI_PATH: '/opt/cni/bin',
-      CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}`,
-    };
-    const configuration = { cniVersion: '1.1.0', name: 'kube-ovn', type: 'kube-ovn', server_socket: this.socket, ...more };
-    return await new Promise((resolve, reject) => {
-      const child = spawn(this.#plugin, [], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-      let output = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-      child.on('error', reject);
-      child.on('close', (exit) => resolve({ exit, output }));
-      child.stdin.end(JSON.stringify(configuration));
-    });
+  async cni(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Pick<Called, 'exit' | 'output'>> {
+    const named = { namespace: 'default', name: pod };
+    const { exit, output } = await callPlugin({ program: [this.#plugin], command, socket: this.socket, pod: named, sandbox, more });
+    return { exit, output };
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `kiln start --check`: the demo without a terminal. Proves the network's behaviour with ovn-trace, deletes everything in the worst order,
- * and proves that nothing remains.
+ * `kiln start --check`: the demo without a terminal. Proves the network's behaviour with ovn-trace, and by packets where nodes can carry
+ * them; deletes everything in the worst order, and proves that nothing remains.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../controller/controller.ts';
@@ -11,6 +11,7 @@ import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { DemoPod } from '../laboratory/demo.ts';
 import { DEMO_PODS, demoObjects, demoPods, IPS, NAMESPACES, SUBNETS, TENANTS, VPCS } from '../laboratory/demo.ts';
 import type { Laboratory } from '../laboratory/laboratory.ts';
+import { provePackets } from '../laboratory/packet-proofs.ts';
 import type { Progress } from '../output/progress.ts';
 import { seconds } from '../output/progress.ts';
 import { print } from '../output/terminal.ts';
@@ -51,6 +52,8 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
     await proofs.prove(`${tenant}: pods reach each other across Subnets`, () => reaches(lab, own));
   }
   await proofs.prove('the tenants do not reach each other', () => isolated(lab, pods));
+  const { packets } = lab;
+  if (packets !== undefined) await provePackets({ client: lab.client, packets, pods }, (what, proof) => proofs.prove(what, proof));
   await proofs.prove('a fresh controller plans nothing', async () => {
     await controller.untilQuiet();
     const { rows, objects } = controller.plan();

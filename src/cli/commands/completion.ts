@@ -27,6 +27,8 @@ interface Completed {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly string[];
+  /** Names of the commands of a group. */
+  readonly commands: readonly string[];
   /** Whether its first argument is a kind. */
   readonly takesKind: boolean;
 }
@@ -35,7 +37,8 @@ export function completionScript(program: Command, shell: Shell): string {
   const commands = program.commands.map((command): Completed => ({
     name: command.name(),
     description: command.description(),
-    flags: command.options.flatMap(({ long }) => long ?? []),
+    flags: [command, ...command.commands].flatMap(({ options }) => options.flatMap(({ long }) => long ?? [])),
+    commands: command.commands.map((one) => one.name()),
     takesKind: command.registeredArguments[0]?.name() === 'kind',
   }));
   if (shell === 'fish') return fishScript(commands);
@@ -44,7 +47,8 @@ export function completionScript(program: Command, shell: Shell): string {
 
 function bashScript(commands: readonly Completed[]): string {
   const cases = commands.map(
-    ({ name, flags, takesKind }) => `    ${name}) words="${[...flags, ...(takesKind ? TYPED_NAMES : [])].join(' ')}" ;;`,
+    ({ name, flags, commands: inside, takesKind }) =>
+      `    ${name}) words="${[...inside, ...flags, ...(takesKind ? TYPED_NAMES : [])].join(' ')}" ;;`,
   );
   return `_kiln() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words
@@ -67,6 +71,9 @@ function fishScript(commands: readonly Completed[]): string {
     ...commands.flatMap(({ name, flags }) =>
       flags.map((flag) => `complete -c kiln -n '__fish_seen_subcommand_from ${name}' -l ${flag.replace(/^--/, '')}`),
     ),
+    ...commands
+      .filter(({ commands: inside }) => inside.length > 0)
+      .map(({ name, commands: inside }) => `complete -c kiln -n '__fish_seen_subcommand_from ${name}' -a ${quoted(inside.join(' '))}`),
     ...commands
       .filter(({ takesKind }) => takesKind)
       .map(({ name }) => `complete -c kiln -n '__fish_seen_subcommand_from ${name}' -a ${quoted(TYPED_NAMES.join(' '))}`),

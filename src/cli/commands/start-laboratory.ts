@@ -57,6 +57,16 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
       ),
     );
   }
+  const noPackets = laboratory.whyNoPackets();
+  if (flags.packets === true && noPackets !== undefined)
+    return failed(
+      new CommandFailure(
+        EXIT.usage,
+        'nodes with packets cannot run here',
+        noPackets,
+        'kiln start, without --packets: nothing is sent then',
+      ),
+    );
   const progress = progressTo(process.stderr);
   const began = performance.now();
   // A check must not disturb a running laboratory: by default it uses its own folder.
@@ -83,7 +93,10 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   const lab = new laboratory.Laboratory({
     directory,
     nodes: flags.nodes,
+    // A check proves by packets as well wherever it can.
+    packets: flags.packets === true || (flags.check === true && noPackets === undefined),
     keep: flags.keep === true,
+    log,
     ...(flags.port === undefined ? {} : { port: flags.port }),
     step: (what, done) => progress.step(what, done),
   });
@@ -221,6 +234,11 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
             `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # prints the plan and asks; dependents first, while kubectl delete waits for them`}`,
           ]),
       '  ovn-nbctl show',
+      ...(lab.packets === undefined || pod === undefined
+        ? []
+        : [
+            `  ${commandText`kiln lab exec ${pod.namespace}/${pod.name} -- ping -c 3 ${pod.gateway}      # or the address of another pod`}`,
+          ]),
       '',
       `Not implemented yet (reported on each such object): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
       `Log: ${logFile}   Stop: Ctrl-C`,

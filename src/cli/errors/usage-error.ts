@@ -3,19 +3,17 @@ import type { Command } from 'commander';
 import { CommandFailure, EXIT, failureText } from './command-failure.ts';
 
 /** Call after all commands were added to the program. */
-export function explainUsageErrors(program: Command): void {
-  for (const command of [program, ...program.commands]) {
-    const name = command === program ? program.name() : `${program.name()} ${command.name()}`;
-    command.configureOutput({
-      outputError: (text, write) => {
-        const why = text
-          .trim()
-          .replace(/^error: /, '')
-          .replace(/\s*\n\s*/g, ' ');
-        write(failureText(new CommandFailure(EXIT.usage, `${name} was not run`, why, `${name} --help`)));
-      },
-    });
-  }
+export function explainUsageErrors(command: Command, name = command.name()): void {
+  command.configureOutput({
+    outputError: (text, write) => {
+      const why = text
+        .trim()
+        .replace(/^error: /, '')
+        .replace(/\s*\n\s*/g, ' ');
+      write(failureText(new CommandFailure(EXIT.usage, `${name} was not run`, why, `${name} --help`)));
+    },
+  });
+  for (const one of command.commands) explainUsageErrors(one, `${name} ${one.name()}`);
 }
 
 /**

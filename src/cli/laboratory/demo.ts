@@ -11,6 +11,8 @@ export interface DemoPod {
   readonly namespace: string;
   readonly name: string;
   readonly subnet: string;
+  /** Of its Subnet. */
+  readonly gateway: string;
 }
 
 export const TENANTS = ['red', 'blue'] as const;
@@ -27,15 +29,39 @@ export const DEMO_PODS: Resource = { group: '', version: 'v1', plural: 'pods', k
 
 export function demoPods(): DemoPod[] {
   return TENANTS.flatMap((tenant) =>
-    TIERS.flatMap(({ tier, pods }) =>
+    TIERS.flatMap(({ tier, cidr, pods }) =>
       Array.from({ length: pods }, (_, i) => ({
         tenant,
         namespace: `${tenant}-${tier}`,
         name: `${tier}-${i}`,
         subnet: `${tenant}-${tier}`,
+        gateway: cidr.replace(/0\/\d+$/, '1'),
       })),
     ),
   );
+}
+
+/** Pods of the default Vpc, which nodes and hosts outside reach. They are no part of the demo. */
+export const PLAIN_PODS = [
+  { namespace: 'default', name: 'kiln-check-0' },
+  { namespace: 'default', name: 'kiln-check-1' },
+] as const;
+
+/** @param nodeName undefined: the scheduler chooses the node */
+export function podOn(
+  nodeName: string | undefined,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): DemoObject['object'] {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: {
+      ...(nodeName === undefined ? {} : { nodeName }),
+      containers: [{ name: 'main', image: 'busybox' }],
+      terminationGracePeriodSeconds: 0,
+    },
+  };
 }
 
 /** In an order in which no object names one that does not exist yet. */
@@ -53,15 +79,7 @@ export function demoObjects(): DemoObject[] {
         custom(SUBNETS, `${tenant}-${tier}`, { vpc: tenant, cidrBlock: cidr, namespaces: [`${tenant}-${tier}`] }),
       ),
     ),
-    ...demoPods().map(({ namespace, name }) => ({
-      resource: DEMO_PODS,
-      object: {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name, namespace },
-        spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
-      },
-    })),
+    ...demoPods().map((pod) => ({ resource: DEMO_PODS, object: podOn(undefined, pod) })),
   ];
 }
 

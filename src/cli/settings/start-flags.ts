@@ -19,6 +19,7 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   readonly directory: string;
   readonly keep?: boolean;
   readonly nodes: number;
+  readonly packets?: boolean;
   readonly port?: number;
   readonly demo: boolean;
   readonly logLevel: LogLevel;

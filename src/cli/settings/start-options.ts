@@ -54,6 +54,7 @@ export function addStartOptions(command: Command): Command {
     .option('--directory <path>', 'folder of the laboratory: kubeconfig and log', DEFAULT_DIRECTORY)
     .option('--keep', "keep the laboratory's objects in its folder, and start from the objects already there")
     .option('--nodes <count>', 'number of nodes of the laboratory', wholeNumber(1, 500), 2)
+    .option('--packets', 'nodes and pods carry packets, each in a network namespace: for root on Linux')
     .option('--port <port>', "port of the laboratory's API server", wholeNumber(1, 65_535))
     .option('--no-demo', 'start an empty laboratory')
     .optionsGroup('Controller:')

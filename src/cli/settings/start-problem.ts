@@ -28,6 +28,8 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
     return `--leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})`;
   if (real && flags.check === true)
     return '--check proves the demo in a laboratory; it cannot be combined with --kubeconfig, --in-cluster and --ovn-nb';
+  if (real && flags.packets === true)
+    return '--packets makes the nodes of a laboratory; it cannot be combined with --kubeconfig, --in-cluster and --ovn-nb';
   if (!real && flags.readOnly === true)
     return '--read-only needs --kubeconfig (or --in-cluster) and --ovn-nb: a laboratory in which nothing may be written never gets a network';
   if (flags.metricsTokenFile !== undefined) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/kinds/crds.ts';
-import { NODE_FLAGS } from '../../src/runtime/heap.ts';
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
@@ -185,6 +185,8 @@ test('the Deployment is restricted: keys readable by its group alone, no capabil
 });
 
 test('the image and the command run Node with the flags that keep memory small', () => {
+  const environment = Object.entries(NODE_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+  assert.ok(read('Containerfile').includes(`\nENV ${environment.join(' ')}\n`));
   assert.ok(read('Containerfile').includes(`ENTRYPOINT ["node", ${NODE_FLAGS.map((flag) => `"${flag}", `).join('')}"dist/kiln.mjs"]`));
   assert.ok(read('bin/kiln').includes(`exec "$node" ${NODE_FLAGS.join(' ')} "$here/`));
 });

@@ -253,6 +253,23 @@ test('a second switch of its name with a foreign port in it stays until the port
   }
 });
 
+test("a second switch of its name that Kube-OVN left stays while another program's port is in it, and goes with that", async () => {
+  const kiln = await start();
+  try {
+    await kiln.want([switchRow]);
+    const create = ['create', 'Logical_Switch', 'name=s1', 'external_ids:vendor=kube-ovn', 'ports=@guest'];
+    await nbctl('--id=@guest', 'create', 'Logical_Switch_Port', 'name=guest', '--', ...create);
+    await until('the replica has both', () => kiln.world.rows.rowsOf(ls).length === 2);
+    await kiln.quiet();
+    assert.equal((await nbctl('ls-list')).trim().split('\n').length, 2);
+    await nbctl('lsp-del', 'guest');
+    await until('one is left', async () => (await nbctl('ls-list')).trim().split('\n').length === 1);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('a row that became foreign meanwhile is not touched', async () => {
   const kiln = await start();
   try {

@@ -17,14 +17,7 @@ import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { allocatedSubnets } from '../world/allocated-subnets.ts';
 import { covers, proofsOf, provenOf } from '../kinds/pod/table/binding-proof.ts';
-import {
-  claimantOfObject,
-  hasRouterMac,
-  iptablesEipAddresses,
-  ovnEipAddresses,
-  vipAddresses,
-  vipSharingGroup,
-} from '../world/address-objects.ts';
+import { ADDRESS_RESOURCES, claimantOfObject, claimantOfOwner, hasRouterMac, vipSharingGroup } from '../world/address-objects.ts';
 import { claimantOfIp, claimantOfPort, heldTexts, ipSharingGroup } from '../world/claimants.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
@@ -73,9 +66,10 @@ export class Holders {
       // A row may be observed before its pod, and only the pod shows whether its claim outlives it.
       if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#dueRows.add(id);
     });
-    world.vips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && vipAddresses(after)));
-    world.ovnEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && ovnEipAddresses(after, world.settings)));
-    world.iptablesEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && iptablesEipAddresses(after)));
+    for (const resource of ADDRESS_RESOURCES)
+      world
+        .addressTable(resource)
+        .onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && world.asAddressObject(resource, after)));
     for (const resource of NAT_RULES) {
       world.natRules[resource].onChange((_, after, before) => {
         if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('eip', ruleKey(before));
@@ -127,17 +121,16 @@ export class Holders {
   }
 
   /** A Vip shares its address with the pod that uses it as its own. */
-  #holdObject({ kind, name, uid, created, subnet, held, type }: AddressObject): void {
-    const holder = kind === 'Vip' ? 'vip' : 'eip';
+  #holdObject({ kind, name, uid, created, subnet, held, type, sharingGroup }: AddressObject): void {
+    const holder = sharingGroup === undefined ? 'eip' : 'vip';
     if (held === undefined || subnet === '') {
       this.#ledger.release(holder, uid);
       return;
     }
-    const sharingGroup = kind === 'Vip' ? { sharingGroup: vipSharingGroup(name) } : {};
     const mac = hasRouterMac(type) ? undefined : held.mac;
     this.#hold(
       subnet,
-      { kind: holder, key: uid, claimant: claimantOfObject(kind, name), rank: Date.parse(created), ...sharingGroup },
+      { kind: holder, key: uid, claimant: claimantOfObject(kind, name), rank: Date.parse(created), ...inSharingGroup(sharingGroup) },
       parsed([held.v4, held.v6]),
       mac,
     );
@@ -275,10 +268,10 @@ export class Holders {
       this.#rowHolders.delete(id);
       return;
     }
-    const object = objectNamed(row.ownership.owner);
-    if (object !== undefined) {
+    const ofObject = claimantOfOwner(row.ownership.owner);
+    if (ofObject !== undefined) {
       // The object, or the router, holds the MAC.
-      this.#hold(subnet, { kind: 'row', key, claimant: claimantOfObject(object.kind, object.name) }, addresses, undefined);
+      this.#hold(subnet, { kind: 'row', key, claimant: ofObject }, addresses, undefined);
       this.#rowHolders.set(id, key);
       return;
     }
@@ -370,12 +363,6 @@ function podKeysByName(port: string): readonly string[] {
 /** Key of the pod in an owner text; undefined for other kinds. */
 function podNamed(owner: string): string | undefined {
   return owner.startsWith('pod/') ? owner.slice('pod/'.length) : undefined;
-}
-
-/** The Vip or OvnEip in an owner text. */
-function objectNamed(owner: string): { readonly kind: 'Vip' | 'OvnEip'; readonly name: string } | undefined {
-  if (owner.startsWith('vip//')) return { kind: 'Vip', name: owner.slice('vip//'.length) };
-  return owner.startsWith('ovneip//') ? { kind: 'OvnEip', name: owner.slice('ovneip//'.length) } : undefined;
 }
 
 function ruleKey({ metadata }: NatRule): string {

@@ -11,7 +11,7 @@ import { identityOf, tableOf } from '../nb/row-id.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { OWNER_KEY } from '../nb/ownership.ts';
 import type { AddressObject } from '../world/address-objects.ts';
-import { ADDRESS_RESOURCES, claimantOfObject, vipSharingGroup } from '../world/address-objects.ts';
+import { ADDRESS_RESOURCES, claimantOfObject, claimantOfOwner } from '../world/address-objects.ts';
 import { heldTexts, ipSharingGroup } from '../world/claimants.ts';
 import { labelledAddresses, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -43,10 +43,10 @@ export function addressHolders(world: World): HoldersBySubnet {
     }
   };
   for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip), ipSharingGroup(ip));
-  for (const { kind, name, subnet, held } of addressObjects(world)) {
+  for (const { kind, name, subnet, held, sharingGroup } of addressObjects(world)) {
     if (held === undefined) continue;
     const claimant = claimantOfObject(kind, name);
-    hold(subnet, claimant, claimant, [held.v4, held.v6], kind === 'Vip' ? vipSharingGroup(name) : undefined);
+    hold(subnet, claimant, claimant, [held.v4, held.v6], sharingGroup);
   }
   for (const resource of NAT_RULES) {
     for (const [name, rule] of world.natRules[resource].entries()) {
@@ -63,6 +63,7 @@ export function addressHolders(world: World): HoldersBySubnet {
     const externalIds = row?.external_ids;
     if (row?.type !== '' || !(row.addresses instanceof Set) || !(externalIds instanceof Map)) continue;
     const name = identityOf(id);
+    // The port of a Vip or an EIP has the claimant of the object.
     const port = claimantOfOwner(String(externalIds.get(OWNER_KEY) ?? '')) ?? name;
     for (const portAddress of row.addresses)
       hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${name}`, port, String(portAddress).split(' ').slice(1));
@@ -72,16 +73,9 @@ export function addressHolders(world: World): HoldersBySubnet {
 
 /** All Vips and EIPs. */
 export function addressObjects(world: World): readonly AddressObject[] {
-  const names = { vips: world.vips, 'ovn-eips': world.ovnEips, 'iptables-eips': world.iptablesEips };
   return ADDRESS_RESOURCES.flatMap((resource) =>
-    Array.from(names[resource].entries(), ([name]) => world.addressObject(resource, name)).filter((one) => one !== undefined),
+    Array.from(world.addressTable(resource).entries(), ([name]) => world.addressObject(resource, name)).filter((one) => one !== undefined),
   );
-}
-
-/** The port of a Vip or an OvnEip has the claimant of the object. */
-function claimantOfOwner(owner: string): string | undefined {
-  const [kind, , name = ''] = owner.split('/');
-  return kind === 'vip' ? claimantOfObject('Vip', name) : kind === 'ovneip' ? claimantOfObject('OvnEip', name) : undefined;
 }
 
 export interface AllocatedInterface {

@@ -2,15 +2,11 @@
  * Vips and EIPs: objects that have addresses themselves, not through an interface. One form for all kinds, which the ledger, the allocator
  * and the checks read alike.
  */
-import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
 import type { Condition, Labels, ObjectMeta } from '../api/kubernetes/meta.ts';
-import type { OvnEip } from '../api/kinds/ovn-eip.ts';
-import type { Vip } from '../api/kinds/vip.ts';
-import { FINALIZER, labelKey, LEGACY_FINALIZERS, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
+import { FINALIZER, labelKey, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import { allocatedAddressesIn } from './allocated-addresses.ts';
 import type { ResourceOfFamily } from './resources.ts';
-import { resourcesOfFamily } from './resources.ts';
-import type { Settings } from './settings.ts';
+import { resourceOfKind, resourcesOfFamily, traitsOf } from './resources.ts';
 
 export type AddressResource = ResourceOfFamily<'address object'>;
 export const ADDRESS_RESOURCES: readonly AddressResource[] = resourcesOfFamily('address object');
@@ -24,7 +20,7 @@ export interface AddressTexts {
 
 export interface AddressObject {
   readonly resource: AddressResource;
-  readonly kind: 'Vip' | 'OvnEip' | 'IptablesEIP';
+  readonly kind: string;
   readonly name: string;
   readonly uid: string;
   readonly created: string;
@@ -36,6 +32,8 @@ export interface AddressObject {
   readonly subnet: string;
   /** The Subnet that its spec names; empty where it leaves that to a default. */
   readonly requestedSubnet: string;
+  /** The group in which it shares its address with others; undefined if it does not. */
+  readonly sharingGroup?: string;
   /** From the spec; empty for any. */
   readonly type: string;
   /** The type that it had when it got its address; undefined before that. */
@@ -50,44 +48,17 @@ export function isAddressResource(resource: string): resource is AddressResource
   return (ADDRESS_RESOURCES as readonly string[]).includes(resource);
 }
 
-export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
-  const requested = texts(spec.v4ip, spec.v6ip, spec.macAddress);
-  const shown = texts(status?.v4ip, status?.v6ip, status?.mac);
-  return addressObject('vips', 'Vip', metadata, requested, shown, {
-    requestedSubnet: spec.subnet ?? '',
-    otherwise: '',
-    type: spec.type ?? '',
-    typeInEffect: has(shown) ? (status?.type ?? '') : (spec.type ?? ''),
-    conditions: status?.conditions ?? [],
-  });
-}
-
-export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSubnet }: Settings): AddressObject {
-  const requested = texts(spec.v4Ip, spec.v6Ip, spec.macAddress);
-  return addressObject('ovn-eips', 'OvnEip', metadata, requested, texts(status?.v4Ip, status?.v6Ip, status?.macAddress), {
-    requestedSubnet: spec.externalSubnet ?? '',
-    otherwise: externalSubnet,
-    type: orElse(spec.type, 'nat'),
-    typeInEffect: orElse(status?.type, orElse(spec.type, 'nat')),
-    conditions: status?.conditions ?? [],
-  });
-}
-
-/** The status has no MAC: the one in the spec is in use. */
-export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): AddressObject {
-  const requested = texts(spec.v4ip, spec.v6ip, spec.macAddress);
-  return addressObject('iptables-eips', 'IptablesEIP', metadata, requested, texts(status?.ip, '', spec.macAddress), {
-    requestedSubnet: spec.externalSubnet ?? '',
-    otherwise: NAT_GATEWAY_SUBNET,
-    type: '',
-    typeInEffect: '',
-    conditions: status?.conditions ?? [],
-  });
-}
-
 /** Kind and name: one claimant for the object, its port and the NAT rules that use it. */
-export function claimantOfObject(kind: AddressObject['kind'], name: string): string {
+export function claimantOfObject(kind: string, name: string): string {
   return `${kind} ${name}`;
+}
+
+/** The claimant of the object in an owner text; undefined for other kinds. */
+export function claimantOfOwner(owner: string): string | undefined {
+  const at = owner.indexOf('//');
+  const resource = at === -1 ? undefined : resourceOfKind(owner.slice(0, at));
+  if (resource === undefined || !isAddressResource(resource)) return undefined;
+  return claimantOfObject(traitsOf(resource).kind, owner.slice(at + 2));
 }
 
 /** A Vip of this type has the MAC of its Subnet's router port, and none of its own. */
@@ -100,16 +71,22 @@ export function vipSharingGroup(vip: string): string {
   return `vip/${vip}`;
 }
 
-function addressObject(
+/**
+ * @param requested the addresses in the spec
+ * @param shown those in the status
+ */
+export function addressObject(
   resource: AddressResource,
-  kind: AddressObject['kind'],
   metadata: ObjectMeta,
   requested: AddressTexts,
   shown: AddressTexts,
   {
     otherwise,
     ...fields
-  }: Pick<AddressObject, 'requestedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
+  }: Pick<AddressObject, 'requestedSubnet' | 'sharingGroup' | 'type' | 'typeInEffect' | 'conditions'> & {
+    /** The Subnet of an object that names none. */
+    readonly otherwise: string;
+  },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
   const allocated = allocatedAddressesIn(annotations, uid);
@@ -120,7 +97,7 @@ function addressObject(
   const home = allocated?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
   return {
     resource,
-    kind,
+    kind: traitsOf(resource).kind,
     name,
     uid,
     created: creationTimestamp,
@@ -141,18 +118,20 @@ function addressObject(
  */
 function heldWithoutAnnotation(finalizers: readonly string[], requested: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
   const taken = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
-  if (taken && has(shown)) return shown;
-  return finalizers.includes(FINALIZER) && has(requested) ? requested : undefined;
+  if (taken && hasAddress(shown)) return shown;
+  return finalizers.includes(FINALIZER) && hasAddress(requested) ? requested : undefined;
 }
 
-function has({ v4, v6 }: AddressTexts): boolean {
+export function hasAddress({ v4, v6 }: AddressTexts): boolean {
   return v4 !== '' || v6 !== '';
 }
 
-function texts(v4: string | undefined, v6: string | undefined, mac: string | undefined): AddressTexts {
+/** Undefined texts are empty. */
+export function addressTexts(v4: string | undefined, v6: string | undefined, mac: string | undefined): AddressTexts {
   return { v4: v4 ?? '', v6: v6 ?? '', mac: mac ?? '' };
 }
 
-function orElse(text: string | undefined, otherwise: string): string {
+/** The text, or another one if it is empty. */
+export function orElse(text: string | undefined, otherwise: string): string {
   return text === undefined || text === '' ? otherwise : text;
 }

@@ -1,9 +1,9 @@
 /** NAT rules: objects that use an EIP. They hold its address as long as they name it, also after the EIP is gone. */
 import type { Condition, KubeObject } from '../api/kubernetes/meta.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../api/well-known.ts';
-import type { AddressObject, AddressResource } from './address-objects.ts';
+import type { AddressResource } from './address-objects.ts';
 import type { ResourceOfFamily } from './resources.ts';
-import { resourcesOfFamily } from './resources.ts';
+import { RESOURCES, resourcesOfFamily, traitsOf } from './resources.ts';
 
 export type NatRuleResource = ResourceOfFamily<'NAT rule'>;
 export const NAT_RULES: readonly NatRuleResource[] = resourcesOfFamily('NAT rule');
@@ -28,22 +28,17 @@ export type NatRule = KubeObject<
   }
 >;
 
-/** The name of each kind of rule in `status.nat` of an EIP. */
-export const NAT_USE: Readonly<Record<NatRuleResource, 'dnat' | 'fip' | 'snat'>> = {
-  'ovn-fips': 'fip',
-  'ovn-snat-rules': 'snat',
-  'ovn-dnat-rules': 'dnat',
-  'iptables-fip-rules': 'fip',
-  'iptables-snat-rules': 'snat',
-  'iptables-dnat-rules': 'dnat',
-};
-
-export function eipResourceOf(resource: NatRuleResource): Extract<AddressResource, 'ovn-eips' | 'iptables-eips'> {
-  return resource.startsWith('ovn-') ? 'ovn-eips' : 'iptables-eips';
+/** The name of a kind of rule in `status.nat` of an EIP. */
+export function natUseOf(resource: NatRuleResource): 'dnat' | 'fip' | 'snat' {
+  return RESOURCES[resource].nat.use;
 }
 
-export function eipKindOf(resource: NatRuleResource): AddressObject['kind'] {
-  return resource.startsWith('ovn-') ? 'OvnEip' : 'IptablesEIP';
+export function eipResourceOf(resource: NatRuleResource): (typeof RESOURCES)[NatRuleResource]['nat']['eips'] {
+  return RESOURCES[resource].nat.eips;
+}
+
+export function eipKindOf(resource: NatRuleResource): string {
+  return traitsOf(eipResourceOf(resource)).kind;
 }
 
 export function natRulesOf(eips: AddressResource): readonly NatRuleResource[] {

@@ -96,7 +96,7 @@ export class World extends KindTables {
   readonly tables: TablesByResource = this.byResource() as unknown as TablesByResource;
   /** The tables of NAT rules, and those of Vips and EIPs. */
   readonly natRules = tablesOf<NatRuleResource, NatRule>(this.tables, NAT_RULES);
-  readonly #addressObjects = tablesOf<AddressResource, unknown>(this.tables, ADDRESS_RESOURCES);
+  readonly #addressObjects = tablesOf<AddressResource, AnyObservedObject>(this.tables, ADDRESS_RESOURCES);
 
   /** By claimant. The allocation step writes it between rounds of compile. */
   readonly reservations = new Table<Reservation>(this.reactor, 'reservations');
@@ -124,7 +124,12 @@ export class World extends KindTables {
   /** A Vip or an EIP in their common form. Reads the whole object: a status write runs the reader again. */
   addressObject(resource: AddressResource, name: string): AddressObject | undefined {
     const object = this.#addressObjects[resource].get(name);
-    return object === undefined ? undefined : TABLES[resource].addressObject?.(object as never, this.settings);
+    return object === undefined ? undefined : this.asAddressObject(resource, object);
+  }
+
+  /** An object of the table, as it is or was. */
+  asAddressObject(resource: AddressResource, object: AnyObservedObject): AddressObject | undefined {
+    return TABLES[resource].addressObject?.(object as never, this.settings);
   }
 
   /** Names of the Vips or EIPs of a Subnet. */
@@ -133,7 +138,7 @@ export class World extends KindTables {
   }
 
   /** The Vips or EIPs. Index `subnet`: their Subnet. */
-  addressTable(resource: AddressResource): Table<unknown> {
+  addressTable(resource: AddressResource): Table<AnyObservedObject> {
     return this.#addressObjects[resource];
   }
 

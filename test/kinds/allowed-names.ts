@@ -30,9 +30,9 @@ const EXCEPTIONS: readonly Exception[] = [
     files: {
       'src/allocate/allocation-step.ts': 'subnet',
       'src/allocate/foreign-port-holders.ts': 'subnets ovn-eips vips',
-      'src/allocate/holders.ts': 'pod ips pods ovn-eips vips iptables-eips',
+      'src/allocate/holders.ts': 'pod ips pods',
       'src/commit/required-objects.ts': 'ips',
-      'src/invariants/address-holders.ts': 'pod ips pods ovn-eips vips iptables-eips',
+      'src/invariants/address-holders.ts': 'pod ips pods',
       'src/invariants/owned-rows.ts': 'vpcs subnets ips',
       'src/invariants/shared-addresses.ts': 'subnets ips pods',
       'src/ipam/subnet-spec.ts': 'ippools',

@@ -16,7 +16,6 @@ const FOLDERS_OF_KINDS: readonly RegExp[] = [
   /^src\/kinds\//,
   /^src\/api\/(kinds|pod)\/(?!crds\.ts)/,
   /^src\/api\/(defaults|validation)\/(subnet|vpc|ip|ip-pool|vip-eip)-/,
-  /^src\/world\/(address-objects|nat-rules)\.ts$/,
   /^src\/api\/kubernetes\//,
   new RegExp(`^src/compile/(${RULE_FOLDERS.join('|')})/`),
   /^src\/webhook\/kinds\//,

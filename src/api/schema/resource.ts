@@ -50,6 +50,8 @@ export interface KindResource extends ResourceTraits {
   readonly namespaceInSpec?: true;
   /** Kinds that are read alike. */
   readonly family?: 'address object' | 'NAT rule';
+  /** Of the family of NAT rules: its name in `status.nat` of an EIP, and the kind of that EIP by plural name. */
+  readonly nat?: { readonly use: 'dnat' | 'fip' | 'snat'; readonly eips: string };
   /** The kind is not implemented: what exactly, for a report on each object; of a function, undefined for an object that requests nothing. */
   readonly unimplemented?: string | ((object: SpecOnly) => string | undefined);
 }

@@ -5,11 +5,12 @@
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/vip-eip-validation.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
 import { addressLabelValue, labelKey } from '../../api/well-known.ts';
-import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
+import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
+import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import { isLateForEip } from '../../blockers/late-nat-rules.ts';
-import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
+import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -131,7 +132,7 @@ function usesOf(world: World, { resource, name }: AddressObject): Uses {
   );
   const waiting = used.filter(([rules, rule]) => world.natRules[rules].get(rule)?.status?.ready !== true);
   return {
-    nat: [...new Set(used.map(([rules]) => NAT_USE[rules]))].toSorted().join(','),
+    nat: [...new Set(used.map(([rules]) => natUseOf(rules)))].toSorted().join(','),
     waiting: waiting.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),
   };
 }

@@ -4,5 +4,6 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(iptablesDnatRuleKind, {
   optional: true,
   family: 'NAT rule',
+  nat: { use: 'dnat', eips: 'iptables-eips' },
   unimplemented: 'destination NAT of NAT gateways (IptablesDnatRule)',
 });

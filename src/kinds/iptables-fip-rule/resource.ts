@@ -4,5 +4,6 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(iptablesFipRuleKind, {
   optional: true,
   family: 'NAT rule',
+  nat: { use: 'fip', eips: 'iptables-eips' },
   unimplemented: 'floating addresses of NAT gateways (IptablesFIPRule)',
 });

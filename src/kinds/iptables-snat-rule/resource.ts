@@ -4,5 +4,6 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(iptablesSnatRuleKind, {
   optional: true,
   family: 'NAT rule',
+  nat: { use: 'snat', eips: 'iptables-eips' },
   unimplemented: 'source NAT of NAT gateways (IptablesSnatRule)',
 });

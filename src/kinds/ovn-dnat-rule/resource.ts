@@ -5,5 +5,6 @@ export const resource = kubeOvnKind(ovnDnatRuleKind, {
   optional: true,
   ownsRows: true,
   family: 'NAT rule',
+  nat: { use: 'dnat', eips: 'ovn-eips' },
   unimplemented: 'destination NAT (OvnDnatRule)',
 });

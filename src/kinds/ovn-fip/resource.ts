@@ -4,5 +4,6 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(ovnFipKind, {
   optional: true,
   family: 'NAT rule',
+  nat: { use: 'fip', eips: 'ovn-eips' },
   unimplemented: 'floating addresses (OvnFip)',
 });

@@ -4,5 +4,6 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(ovnSnatRuleKind, {
   optional: true,
   family: 'NAT rule',
+  nat: { use: 'snat', eips: 'ovn-eips' },
   unimplemented: 'source NAT (OvnSnatRule)',
 });

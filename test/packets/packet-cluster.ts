@@ -1,11 +1,13 @@
 /** A cluster whose pods send packets: a real OVN, a controller, and two nodes with Open vSwitch and our agent in each. No container runs. */
-import { rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KubeClient } from '../../src/kube/client/client.ts';
 import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { ControllerProcess } from '../../src/testing/controller-process.ts';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { buildExecutable } from '../../scripts/build/executable.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
 import { until } from '../../src/testing/until.ts';
@@ -28,6 +30,35 @@ const installation = findOvn();
 
 /** Why these tests cannot run here; false if they can. */
 export const skip: string | false = whyNoPackets() ?? (installation === undefined && 'OVN is not installed');
+
+/** Applies the account of deploy/agent.yaml with its rights. @returns its kubeconfig */
+async function agentAccount(client: KubeClient, admin: string): Promise<string> {
+  const documents = parseAllDocuments(readFileSync(join(import.meta.dirname, '../../deploy/agent.yaml'), 'utf8')).map(
+    (document) => document.toJS() as KubeObject,
+  );
+  const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
+  const accounts: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
+  const resources: readonly Resource[] = [
+    accounts,
+    { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' },
+    { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' },
+  ];
+  for (const resource of resources)
+    for (const object of documents.filter(({ kind }) => kind === resource.kind)) await client.create(resource, object);
+  const request = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: { namespace: 'kube-system', name: 'kiln-agent' },
+    spec: {},
+  };
+  const answer = await client.create<KubeObject>({ ...accounts, kind: 'TokenRequest' }, request, { subresource: 'token' });
+  const { status } = answer as unknown as { readonly status: { readonly token: string } };
+  const file = `${admin}.agent`;
+  const own = parse(readFileSync(admin, 'utf8')) as { users: { user: object }[] };
+  for (const user of own.users) user.user = { token: status.token };
+  await writeFile(file, stringify(own), { mode: 0o600 });
+  return file;
+}
 
 /** A node with its agent, which is a process of its own in the node's namespace. */
 export class AgentNode {
@@ -112,6 +143,7 @@ export class PacketCluster implements AsyncDisposable {
       const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: kubeconfig })));
       stops.unshift(() => client.close());
       await installCrds(client);
+      const account = await agentAccount(client, kubeconfig);
       const kubelet = new StandInKubelet({ client });
       await started(
         kubelet,
@@ -130,7 +162,7 @@ export class PacketCluster implements AsyncDisposable {
         stops.unshift(() => node.delete());
         const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());
-        const agent = new AgentNode(node, join(directory, name), kubeconfig, ovn.sbEndpoint, plugin);
+        const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin);
         agent.startAgent();
         stops.unshift(() => agent.stopAgent());
         await node.vswitch.restart('ovn-controller');

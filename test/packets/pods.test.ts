@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/kube/resource.ts';
+import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, skip } from './packet-cluster.ts';
 
+const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 let cluster: PacketCluster;
 before(async () => {
   if (skip === false) cluster = await PacketCluster.start();
@@ -43,12 +44,12 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   assert.match(await ports(), new RegExp(`^${device}$`, 'm'));
   assert.equal((await one.cni('CHECK', 'web', web.sandbox)).exit, 0);
 
-  const chassis = await cluster.ovn.sbctl('--bare', '--columns=name', 'find', 'chassis', 'hostname!=""');
-  for (const { node } of cluster.nodes) {
-    const resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
-    const { metadata } = await cluster.client.get<KubeObject>(resource, { name: node.name });
-    assert.match(chassis, new RegExp(`^${metadata.annotations?.['ovn.kubernetes.io/chassis']}$`, 'm'));
-  }
+  for (const { node } of cluster.nodes)
+    await until(`the chassis of ${node.name} is annotated`, async () => {
+      const { metadata } = await cluster.client.get<KubeObject>(NODES, { name: node.name });
+      const name = metadata.annotations?.['ovn.kubernetes.io/chassis'] ?? 'none';
+      return (await cluster.ovn.sbctl('--bare', '--columns=name', 'find', 'chassis', `name=${name}`)).trim() === name;
+    });
 
   // From a node to pods of both nodes and back, and to a host outside, which knows no route to pods.
   await until("the node's interface is up", async () => (await one.node.namespace.run('ip', 'route', 'show')).includes('10.16.0.0/16'));

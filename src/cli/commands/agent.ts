@@ -1,11 +1,15 @@
 /** `kiln agent`: the node agent, one on each node. */
 import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_VPC } from '../../api/well-known.ts';
 import type { LogLevel } from '../../runtime/log.ts';
+import type { CniFilesOptions } from '../../agent/install/cni-files.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
 import { objectName } from '../arguments/name-arguments.ts';
 import { interrupted } from '../process/interruption.ts';
+
+const SOCKET = '/run/openvswitch/kube-ovn-daemon.sock';
 
 const EXAMPLES = `
 Examples:
@@ -18,7 +22,32 @@ Exit codes: 0 stopped by SIGTERM or Ctrl-C, 2 wrong usage, 3 the socket, the kub
 Interfaces of pods stay as they are when the agent stops.
 `;
 
+/** Where `npm run build` puts the plugin, beside the program. */
+const PLUGIN = join(dirname(process.argv[1] ?? ''), 'kiln-cni');
+
+const INSTALL_EXAMPLES = `
+Examples:
+  kiln install-cni                                    as the init container of the agent's pod does
+  kiln install-cni --plugin dist/kiln-cni --binaries /opt/cni/bin --configurations /etc/cni/net.d
+
+Prints the files that were written; what is right already is left alone.
+Exit codes: 0 done, 1 a file cannot be written, 2 wrong usage.
+`;
+
 export function addAgent(program: Command): void {
+  program
+    .command('install-cni')
+    .description('put the CNI plugin and its configuration where the container runtime of this node looks for them')
+    .addHelpText('after', INSTALL_EXAMPLES)
+    .addOption(new Option('--plugin <file>', 'the plugin, which npm run build makes').default(PLUGIN, 'kiln-cni beside this program'))
+    .option('--binaries <folder>', 'where the runtime looks for plugins', '/opt/cni/bin')
+    .option('--configurations <folder>', 'where it looks for configurations', '/etc/cni/net.d')
+    .option('--socket <path>', 'socket of the agent', SOCKET)
+    .option('--priority <number>', 'the runtime uses the configuration that is first by name', '01')
+    .action(async (flags: CniFilesOptions) => {
+      const { runInstall } = await import('./run-agent.ts');
+      process.exitCode = await runInstall(flags);
+    });
   program
     .command('agent')
     .description('run the node agent: interfaces of pods, the interface of the node, outgoing NAT')
@@ -36,7 +65,7 @@ export function addAgent(program: Command): void {
     .option('--default-vpc <name>', 'Vpc whose pods the node reaches', objectName, DEFAULT_VPC)
     .optionsGroup('Node:')
     .option('--vswitch <endpoint>', 'Open_vSwitch database of this node', 'unix:/run/openvswitch/db.sock')
-    .option('--socket <path>', 'socket for the CNI plugin', '/run/openvswitch/kube-ovn-daemon.sock')
+    .option('--socket <path>', 'socket for the CNI plugin', SOCKET)
     .addOption(new Option('--tunnel <type>', 'encapsulation between nodes').choices(['geneve', 'vxlan', 'stt']).default('geneve'))
     .addOption(
       new Option('--datapath <type>', "system: the kernel's; netdev: in userspace").choices(['system', 'netdev']).default('system'),

@@ -1,6 +1,7 @@
 /** The process of `kiln agent`. */
 import { resolve } from 'node:path';
 import { NodeAgent } from '../../agent/agent.ts';
+import { type CniFilesOptions, installCniFiles } from '../../agent/install/cni-files.ts';
 import { hostPrograms } from '../../agent/kernel/programs.ts';
 import { KubeClient } from '../../kube/client/client.ts';
 import { type Connection, connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
@@ -9,7 +10,7 @@ import { jsonLog } from '../../runtime/log.ts';
 import { systemClock } from '../../timing/clock.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
 import { CommandFailure, EXIT, failureText } from '../errors/command-failure.ts';
-import { printErrorText } from '../output/terminal.ts';
+import { print, printErrorText } from '../output/terminal.ts';
 
 /**
  * Runs until `stopped` resolves.
@@ -48,6 +49,25 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
   } finally {
     await agent?.stop();
     await client?.close();
+  }
+}
+
+/**
+ * Writes the files of the CNI plugin, and prints their names.
+ *
+ * @returns the exit code
+ */
+export async function runInstall(options: CniFilesOptions): Promise<number> {
+  try {
+    print(await installCniFiles(options));
+    return EXIT.fine;
+  } catch (error) {
+    return failed(
+      EXIT.findings,
+      'the CNI plugin cannot be installed',
+      error instanceof Error ? error.message : String(error),
+      'kiln install-cni --help',
+    );
   }
 }
 

@@ -42,7 +42,14 @@ export function settingsOperations(replica: Replica, { externalIds }: SettingsOu
   return row === undefined ? NOTHING : keysToSet('Open_vSwitch', row, externalIds);
 }
 
-/** @returns the operations; undefined: its bridge is missing */
+/** Why a port cannot be made: another program's Interface has its name. */
+export function portConflict(replica: Replica, { name }: PortOutput): string | undefined {
+  const present = rowNamed(replica, 'Interface', name);
+  if (present === undefined || isOfKubeOvn(present)) return undefined;
+  return `an Interface of another program is named ${name}; ovs-vsctl list interface ${name}`;
+}
+
+/** @returns the operations; undefined: its bridge is missing. Only for a port without a conflict. */
 export function portOperations(replica: Replica, { name, bridge, type, externalIds }: PortOutput): readonly Operation[] | undefined {
   const bridgeRow = rowNamed(replica, 'Bridge', bridge);
   if (bridgeRow === undefined) return undefined;
@@ -70,6 +77,12 @@ export function removalOperations(replica: Replica, name: string): readonly Oper
 export function isOurs(row: Row): boolean {
   const ids = row['external_ids'];
   return ids instanceof Map && ids.get(portKey.vendor) === VENDOR && (ids.has(portKey.container) || ids.has(portKey.node));
+}
+
+/** Made by the agent, or by that of Kube-OVN, which names the interface of a container alike. */
+function isOfKubeOvn(row: Row): boolean {
+  const ids = row['external_ids'];
+  return ids instanceof Map && ids.get(portKey.vendor) === VENDOR;
 }
 
 function bridgeOf(replica: Replica, port: Uuid): Row | undefined {

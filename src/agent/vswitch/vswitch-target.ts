@@ -10,7 +10,15 @@ import type { NodeWorld } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey } from '../world/port-keys.ts';
 import type { Retries } from '../retries.ts';
-import { bridgeOperations, declareIndexes, isOurs, portOperations, removalOperations, settingsOperations } from './port-diff.ts';
+import {
+  bridgeOperations,
+  declareIndexes,
+  isOurs,
+  portConflict,
+  portOperations,
+  removalOperations,
+  settingsOperations,
+} from './port-diff.ts';
 
 /** The tables that the agent reads. */
 export const VSWITCH_TABLES = {
@@ -93,8 +101,15 @@ export class VswitchTarget implements Target {
     for (const id of this.desired.due) {
       if (this.#sent.has(id) || this.#options.retries.mustWait(id)) continue;
       this.desired.due.delete(id);
+      const conflict = this.#conflict(id);
+      if (conflict !== undefined) {
+        this.desired.due.add(id);
+        this.#options.retries.failed(id, conflict);
+        continue;
+      }
       const operations = this.#operations(id);
       if (operations.length > 0) void this.#send(id, operations);
+      else this.#options.retries.succeeded(id);
     }
     return true;
   }
@@ -116,6 +131,11 @@ export class VswitchTarget implements Target {
       retries.failed(id, `the Open_vSwitch database rejected ${id}: ${outcome.error.message}`);
     }
     wake();
+  }
+
+  #conflict(id: string): string | undefined {
+    const [output] = this.desired.of(id);
+    return output?.kind === 'port' ? portConflict(this.#options.session.replica, output) : undefined;
   }
 
   #operations(id: string): readonly Operation[] {

@@ -1,0 +1,144 @@
+/** Ports in a real Open_vSwitch database: ours are made, repaired and collected, and rows of other programs stay. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { insertNamed, mutateDelete, mutateInsert, type Operation, OvsdbSession } from '../../ovsdb/index.ts';
+import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { SILENT } from '../../runtime/log.ts';
+import { until } from '../../testing/until.ts';
+import { systemClock } from '../../timing/clock.ts';
+import { Retries } from '../retries.ts';
+import type { DeviceName } from '../world/attachment.ts';
+import { NodeWorld } from '../world/node-world.ts';
+import type { PortOutput } from '../world/outputs.ts';
+import { VSWITCH_TABLES, VswitchTarget } from './vswitch-target.ts';
+
+const SCHEMA = '/usr/share/openvswitch/vswitch.ovsschema';
+const skip = !existsSync(SCHEMA) && 'Open vSwitch is not installed';
+const BRIDGE = { kind: 'bridge', name: 'br-int', datapathType: 'netdev' } as const;
+
+let server: OvsdbServerProcess;
+before(async () => {
+  if (skip === false) server = await OvsdbServerProcess.start({ schemaFile: SCHEMA });
+});
+after(async () => {
+  if (skip === false) await server.stop();
+});
+
+function session(): OvsdbSession {
+  return new OvsdbSession({ endpoints: [server.unix], database: 'Open_vSwitch', tables: VSWITCH_TABLES });
+}
+
+/** A target without rules: outputs are added by hand. */
+class Scene {
+  readonly world = new NodeWorld();
+  readonly session = session();
+  readonly target: VswitchTarget;
+
+  constructor() {
+    const wake = (): void => {};
+    const retries = new Retries(systemClock, this.world, wake);
+    this.target = new VswitchTarget({ session: this.session, world: this.world, retries, log: SILENT, wake });
+  }
+
+  async start(): Promise<void> {
+    this.target.start();
+    await this.session.untilSynced();
+  }
+
+  async converge(): Promise<void> {
+    await until('it is quiet', () => {
+      this.target.flush();
+      return Promise.resolve(this.target.quiet);
+    });
+  }
+
+  names(): readonly string[] {
+    return Array.from(this.session.replica.table('Interface').values(), (row) => String(row['name'])).toSorted();
+  }
+}
+
+function port(name: string, container: string, logicalPort = 'web.default'): PortOutput {
+  const externalIds = {
+    'iface-id': logicalPort,
+    vendor: 'kube-ovn',
+    'kiln.io/container': container,
+    'kiln.io/interface': 'eth0',
+    pod_netns: '/run/netns/a',
+  };
+  return { kind: 'port', name: name as DeviceName, bridge: 'br-int', externalIds };
+}
+
+test('ports are made, repaired, found again after a restart, and collected; rows of others stay', { skip }, async () => {
+  const other = session();
+  other.start();
+  await other.untilSynced();
+  const change = async (operations: readonly Operation[]): Promise<void> => assert.ok((await other.transact(operations)).ok);
+  await change([{ op: 'insert', table: 'Open_vSwitch', row: {} }]);
+
+  const first = new Scene();
+  await first.start();
+  const web = port('aaa_h', 'aaa');
+  first.target.desired.add(BRIDGE);
+  first.target.desired.add(web);
+  first.target.desired.add({ kind: 'settings', externalIds: { 'ovn-encap-type': 'geneve' } });
+  await first.converge();
+  assert.deepEqual(first.names(), ['aaa_h', 'br-int']);
+  assert.equal(first.world.settings.peek('ovn-encap-type'), 'geneve');
+  assert.equal(first.world.ports.peek('aaa_h')?.externalIds['iface-id'], 'web.default');
+
+  // Another program adds a port of its own, takes a key of ours, and adds one.
+  const [bridge] = other.replica.table('Bridge').values();
+  const ours = Array.from(other.replica.table('Interface').values()).find((row) => row['name'] === 'aaa_h');
+  assert.ok(bridge && ours);
+  await change([
+    insertNamed('Interface', { name: 'theirs', external_ids: { vendor: 'neutron' } }, 'i'),
+    insertNamed('Port', { name: 'theirs', interfaces: ['i'] }, 'p'),
+    mutateInsert('Bridge', bridge._uuid, 'ports', ['p']),
+    mutateDelete('Interface', ours._uuid, 'external_ids', ['iface-id']),
+    mutateInsert('Interface', ours._uuid, 'external_ids', { 'ovn-installed': 'true' }),
+  ]);
+  await until('the key is back', async () => {
+    await first.converge();
+    const ids = first.world.ports.peek('aaa_h')?.externalIds;
+    return ids?.['ovn-installed'] === 'true' && ids['iface-id'] === 'web.default';
+  });
+
+  // A name that another program has.
+  const taken = port('theirs', 'ccc', 'other.default');
+  first.target.desired.add(taken);
+  first.target.flush();
+  assert.match(first.world.failures.peek('port theirs') ?? '', /another program is named theirs/);
+  assert.equal(first.world.ports.peek('theirs')?.externalIds['vendor'], 'neutron');
+  first.target.desired.remove(taken);
+  await first.converge();
+  await first.target.stop();
+
+  // The next process knows the attachment, and writes nothing for it. A later sandbox of the pod takes the logical port over.
+  const second = new Scene();
+  await second.start();
+  assert.deepEqual(
+    Array.from(second.world.attachments.entries(), ([key, { namespacePath }]) => [key, namespacePath]),
+    [['aaa/eth0', '/run/netns/a']],
+  );
+  second.target.desired.add(BRIDGE);
+  second.target.desired.add({ kind: 'retained-port', name: 'aaa_h' as DeviceName });
+  assert.deepEqual(second.target.plan(), []);
+  second.target.desired.add(port('bbb_h', 'bbb'));
+  await second.converge();
+  assert.equal(second.world.ports.peek('bbb_h')?.externalIds['iface-id'], 'web.default');
+  assert.equal(second.world.ports.peek('aaa_h')?.externalIds['iface-id'], undefined);
+
+  // What no rule emits is collected, but for the bridge and rows of others.
+  second.target.desired.remove({ kind: 'retained-port', name: 'aaa_h' as DeviceName });
+  const [retained] = second.target.desired.of('port aaa_h');
+  if (retained !== undefined) second.target.desired.remove(retained);
+  for (const output of second.target.desired.of('port bbb_h')) second.target.desired.remove(output);
+  await second.converge();
+  await until('they are gone', async () => {
+    await second.converge();
+    return second.names().join() === 'br-int,theirs';
+  });
+  await second.target.stop();
+  await other.close();
+});

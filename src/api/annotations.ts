@@ -98,7 +98,7 @@ export const OBJECT_ANNOTATIONS = {
   },
   podEip: { on: 'Pod', use: 'checked', what: 'address translation, which is not implemented' },
   podSnat: { on: 'Pod', use: 'checked', what: 'address translation, which is not implemented' },
-  chassis: { on: 'Node', use: '-', what: 'of the node agent' },
+  chassis: { on: 'Node', use: 'writes', what: 'of the node agent' },
   portName: { on: 'Node', use: 'writes', what: "the node's port in the join Subnet" },
   tunnelInterface: { on: 'Node', use: '-', what: 'of the node agent' },
   nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },

@@ -1,5 +1,5 @@
 /** The node's own interface in the join network, and its routes to the pods of the default Vpc. */
-import { podAnnotation } from '../../api/well-known.ts';
+import { annotationKey, podAnnotation } from '../../api/well-known.ts';
 import type { Rule } from '../../compile/compiler.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
@@ -57,7 +57,7 @@ interface JoinNetwork {
 function joinNetwork({ annotations }: NodeFacts): JoinNetwork | undefined {
   const value = (suffix: 'ip_address' | 'mac_address' | 'cidr' | 'gateway' | 'allocated'): string =>
     annotations[podAnnotation('ovn', suffix)] ?? '';
-  const port = annotations['ovn.kubernetes.io/port_name'] ?? '';
+  const port = annotations[annotationKey.portName] ?? '';
   const cidrs = splitList(value('cidr')).flatMap((text) => parseCidr(text) ?? []);
   const addresses = splitList(value('ip_address')).flatMap((text) => {
     const family = parseAddress(text)?.family;

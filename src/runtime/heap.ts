@@ -3,7 +3,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * For the command line of a controller; V8 reads it before any code runs. A young generation of 2 instead of 16 MB for each half: resident
- * memory is 20 MB less in an empty cluster, 60 MB among 1,000 pods and 110 MB among 10,000.
+ * memory is some 50 MB less among 1,000 pods and 115 to 135 MB less among 10,000, with the same processor time.
  */
 export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=2'];
 

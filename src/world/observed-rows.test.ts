@@ -108,3 +108,39 @@ test('rows are the same whether they arrive batch by batch, all at once in any o
     { numRuns: 200 },
   );
 });
+
+test('the owners of rows are a domain: each enters with its first row and leaves with its last, whether its object exists or not', () => {
+  const northbound = new MemoryNorthbound();
+  const rows = new ObservedRows(new Reactor());
+  const keys = (owner: string): ReadonlyMap<string, string> => new Map([...owned('u'), [OWNER_KEY, owner]]);
+  const put = (uuid: string, owner: string): void =>
+    rows.apply(northbound, northbound.insert('Logical_Switch', uuid, { name: `n${uuid.at(-1)}`, external_ids: keys(owner) }));
+  const [first = '', second = ''] = SWITCHES;
+  const [third = '', fourth = ''] = PORTS;
+  put(first, 'subnet//red');
+  const present = new Set<string>();
+  const log: string[] = [];
+  rows.ownersOf('subnet').watch({
+    enter: (name) => {
+      assert.ok(!present.has(name), `${name} enters twice`);
+      present.add(name);
+      log.push(`+${name}`);
+    },
+    leave: (name) => {
+      assert.ok(present.delete(name), `${name} leaves and was not there`);
+      log.push(`-${name}`);
+    },
+  });
+  put(second, 'subnet//red');
+  put(third, 'vpc//red');
+  put(fourth, 'subnet//blue');
+  assert.deepEqual(log.splice(0), ['+red', '+blue']);
+  const remove = (uuid: string): void => rows.apply(northbound, northbound.remove('Logical_Switch', uuid as Uuid));
+  remove(first);
+  assert.deepEqual(log.splice(0), []);
+  remove(second);
+  assert.deepEqual(log.splice(0), ['-red']);
+  const moved = { kind: 'update', table: 'Logical_Switch', uuid: fourth as Uuid, row: { external_ids: keys('subnet//green') } } as const;
+  rows.apply(northbound, northbound.apply([moved]));
+  assert.deepEqual([[...present], log], [['green'], ['-blue', '+green']]);
+});

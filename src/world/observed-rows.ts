@@ -18,6 +18,7 @@ import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, SourceMap } from './source.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
+import type { Domain } from './domain.ts';
 import { EcmpRoutes } from './ecmp-routes.ts';
 import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
 import type { Watcher } from './watcher.ts';
@@ -78,6 +79,7 @@ export class ObservedRows implements ReadRows {
   readonly #parents = new Map<Uuid, Link | readonly Link[]>();
   /** By owner text: the source of `ownedBy`. */
   readonly #ownerSources = new SourceMap();
+  readonly #ownerWatchers: { readonly prefix: string; readonly watcher: Watcher }[] = [];
   readonly #ecmp: EcmpRoutes;
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
@@ -295,6 +297,17 @@ export class ObservedRows implements ReadRows {
   /** Owner texts that have rows, untracked. */
   get owners(): IterableIterator<string> {
     return this.#byOwner.keys();
+  }
+
+  /** The names of the cluster-scoped objects of a kind that have rows, existing or not, as a domain for rules. */
+  ownersOf(kind: string): Domain {
+    const prefix = `${kind}//`;
+    return {
+      watch: (watcher) => {
+        for (const owner of this.#byOwner.keys()) if (owner.startsWith(prefix)) watcher.enter(owner.slice(prefix.length));
+        this.#ownerWatchers.push({ prefix, watcher });
+      },
+    };
   }
 
   /** All rows, of any owner; untracked. */
@@ -520,7 +533,10 @@ export class ObservedRows implements ReadRows {
       this.#countOwned(entry.table, 1);
     }
     const { owner } = entry.ownership;
+    const isNew = !this.#byOwner.has(owner);
     putInto(this.#byOwner, owner, entry.id);
+    if (isNew)
+      for (const { prefix, watcher } of this.#ownerWatchers) if (owner.startsWith(prefix)) watcher.enter(owner.slice(prefix.length));
     this.#touchOwner(owner);
   }
 
@@ -535,7 +551,12 @@ export class ObservedRows implements ReadRows {
     const still = this.rowsOf(entry.id).some(
       (row) => row.uuid !== entry.uuid && row.ownership.kind === 'ours' && row.ownership.owner === owner,
     );
-    if (!still) takeOut(this.#byOwner, owner, entry.id);
+    if (!still) {
+      takeOut(this.#byOwner, owner, entry.id);
+      const isGone = !this.#byOwner.has(owner);
+      if (isGone)
+        for (const { prefix, watcher } of this.#ownerWatchers) if (owner.startsWith(prefix)) watcher.leave(owner.slice(prefix.length));
+    }
     this.#touchOwner(owner);
   }
 

@@ -26,7 +26,6 @@ import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
-import { orphanedNetworkOfPort } from '../subnet/retained/orphaned-subnet.ts';
 import { subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { owningSubnet } from '../subnet/validity/subnet-state.ts';
 import type { SubnetView } from '../subnet/validity/subnet-view.ts';
@@ -116,13 +115,12 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
   const row = isOurs(world, id, nodeOwner(node)) ? retainedRow(world, id) : undefined;
   if (row === undefined) return [];
-  const network = orphanedNetworkOfPort(world, world.settings.joinSubnet, id);
   const annotated = annotatedAddresses(node);
-  if (annotated === undefined) return [row, ...network];
+  if (annotated === undefined) return [row];
   const ip = world.ips.get(nodePortName(node.name));
   const ips =
     ip === undefined ? [createIp(identityOf(node), annotated)] : isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), annotated)] : [];
-  return [...ips, { ...portRow(node, annotated), ...(row.parent !== undefined && { parent: row.parent }) }, ...network];
+  return [...ips, { ...portRow(node, annotated), ...(row.parent !== undefined && { parent: row.parent }) }];
 }
 
 /**

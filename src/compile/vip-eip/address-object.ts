@@ -24,7 +24,6 @@ import type { RowOwner, ConditionOutput, Json, Output, PatchOutput } from '../ou
 import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { reasonToWait, subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { owningSubnet } from '../subnet/validity/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/validity/subnet-view.ts';
@@ -78,7 +77,6 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
         withoutConditions: [...(deletion.withoutConditions ?? []), CONFLICT],
       },
       ...rows,
-      ...(held === undefined ? [] : orphanedNetworkOfObject(world, object)),
     ];
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
@@ -135,7 +133,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   // If another claimant of the address has precedence, the existing ports of this object stay and no others are created.
   const rows =
     reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : existingPorts(world, object, kind.rows(addresses));
-  return [{ kind: 'address-request', request }, patch, ...rows, ...orphanedNetworkOfObject(world, object)];
+  return [{ kind: 'address-request', request }, patch, ...rows];
 }
 
 /** The rows of the object. While no Subnet owns the network that they are in, the existing ports stay and no others are created. */

@@ -19,7 +19,6 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, PatchOutput } from '../output.ts';
 import type { SubnetProblem } from '../subnet/validity/subnet-acceptance.ts';
-import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const CONFLICT = 'AddressConflict';
@@ -46,20 +45,18 @@ export function natRuleAnnotations(resource: NatRuleResource): Rule {
       if (rule === undefined) return [];
       const eip = eipOfRule(rule);
       const held = heldByRule(rule);
-      const network = held === undefined ? [] : orphanedNetworkOfObject(world, { resource, name, subnet: held.subnet });
       const addresses = world.ask(eipAddresses, `${eipResourceOf(resource)}/${eip}`);
       const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
       if (world.ask(isLateForEip, `${resource}/${name}`)) {
         const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-        return [...network, { ...patch, ...withoutAddress(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
+        return [{ ...patch, ...withoutAddress(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
       }
       if (addresses === undefined) {
         const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
         const conditions = conflict === undefined ? [] : [conflict];
-        return [...network, { ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
+        return [{ ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
       }
       return [
-        ...network,
         {
           ...patch,
           withoutConditions: [CONFLICT, ACCEPTED],

@@ -21,7 +21,6 @@ import { furtherAddresses } from '../address/pod-vip.ts';
 import { ownDhcpText } from '../tenancy/port-dhcp-tenancy.ts';
 import { forwardsLayer2, isSecured } from '../tenancy/port-tenancy.ts';
 import { dhcpOptions, subnetDhcpRow } from '../../subnet/rows/subnet-dhcp.ts';
-import { orphanedNetworkOfPort } from '../../subnet/retained/orphaned-subnet.ts';
 import type { SubnetView } from '../../subnet/validity/subnet-view.ts';
 import { switchId } from '../../subnet/validity/subnet-view.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
@@ -74,7 +73,7 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
     ...(kept.parent !== undefined && { parent: kept.parent }),
     externalIds: { ...kept.externalIds, ...bare.externalIds },
   };
-  return [row, ...options, ...members, ...orphanedNetworkOfPort(world, subnet, id)];
+  return [row, ...options, ...members];
 }
 
 /** The DHCP options that such a port has of its own, as they are, with the column of the port that refers to them. */

@@ -3,17 +3,17 @@
  * orphaned networks in use. They are deleted with the last dependent; a new owner of that name takes them over.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
-import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../../kinds/subnet/dependencies/orphaned-networks.ts';
+import { orphanedNetworks } from '../../../kinds/subnet/dependencies/orphaned-networks.ts';
 import { switchToRouterPort } from '../../../api/names.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../../../nb/row-id.ts';
-import { keysOf } from '../../../world/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { retainedRows } from '../../retained-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
+import { isOrphaned } from './orphan-holders.ts';
 import { subnetBasics } from '../validity/spec-in-effect.ts';
 import { subnetRows } from '../validity/subnet-state.ts';
 import { linkRow } from '../rows/subnet-switch.ts';
@@ -70,38 +70,19 @@ export function retainedBalancers(world: World, subnet: string): readonly Output
   return [...members].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
 }
 
+/** Also if a Vpc of the name exists and cannot take the router over: it has a name conflict, or is external. */
 export const orphanedVpc: Rule = {
   name: 'orphaned-vpc',
-  over: (world) => keysOf(world.subnets),
-  run: (world, name) => {
-    const vpc = world.ask(subnetBasics, name)?.vpc;
-    return vpc === undefined || world.ask(firstWithRows, vpc) !== name ? [] : orphanedRouter(world, vpc);
-  },
+  over: (world) => world.rows.ownersOf('vpc'),
+  run: (world, vpc) => (world.ask(isEmitted, vpc) || !world.ask(hasNetworks, vpc) ? [] : retainedRows(world, `vpc//${vpc}`)),
 };
 
-/** The rows of a Vpc that its own rules do not emit. */
-function orphanedRouter(world: World, vpc: string): readonly Output[] {
-  return world.ask(isEmitted, vpc) ? [] : retainedRows(world, `vpc//${vpc}`);
-}
-
-/**
- * The same for a Vpc without Subnets, for its orphaned networks: the first one in use emits the router.
- * @param isLeft whether the rows of such a network are emitted
- */
-export function routerOfOrphanedNetwork(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
-  const vpc = world.ask(vpcOfOrphanedNetwork, subnet);
-  if (vpc === '' || world.ask(isEmitted, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
-  // The same networks block the deletion of a Vpc.
-  const first = world.ask(orphanedNetworks, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
-  return first === subnet ? orphanedRouter(world, vpc) : [];
-}
-
-/** Also false if a Vpc of the name exists and cannot take the router over: it has a name conflict, or is external. */
 const isEmitted: Query<boolean> = defineQuery('vpc-emitted', (world, vpc) => emittedVpc(world, vpc) !== undefined);
 
-/** The Subnet that emits the rows of a missing Vpc. A query, so that a new Subnet does not run the rules of all others in its Vpc again. */
-const firstWithRows: Query<string | undefined> = defineQuery('vpc-first-with-rows', (world, vpc) =>
-  [...world.subnetVpcs.in(vpc)]
-    .toSorted()
-    .find((name) => world.ask(subnetBasics, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none'),
+/** Subnets with rows, or orphaned networks in use: the same block the deletion of a Vpc. */
+const hasNetworks: Query<boolean> = defineQuery(
+  'vpc-has-networks',
+  (world, vpc) =>
+    [...world.subnetVpcs.in(vpc)].some((name) => world.ask(subnetBasics, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none') ||
+    world.ask(orphanedNetworks, vpc).some((name) => world.ask(isOrphaned, name) && blockersOf(world, 'subnets', name).count > 0),
 );

@@ -21,7 +21,7 @@ export async function memory({ pods, restSeconds }: Sizes['memory'], standing: r
     const taken = await restOf(size, restSeconds, standing);
     rests.push({ size, taken });
     const upstream = Math.round(UPSTREAM.baseMb + (size * UPSTREAM.podKb) / 1_024);
-    const name = size < 100 ? 'empty cluster' : `${size} pods`;
+    const name = size <= 10 ? 'empty cluster' : `${size} pods`;
     rows.push(
       { name: `${name}: at rest`, value: taken.residentMb, unit: 'MB', aim: `≤ ${upstream} (kube-ovn-controller)` },
       { name: `${name}: of that, pages of Node's program file`, value: taken.fileMb, unit: 'MB' },

@@ -3,9 +3,9 @@ import type { annotationKey, kilnAnnotation, PodAnnotationSuffix } from './well-
 
 /**
  * `acts`: a rule implements it. `checked`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports
- * that on the pod. `writes`: Kiln writes it. `-`: Kiln does not read it.
+ * that on the pod. `writes`: Kiln's controller writes it. `agent`: Kiln's node agent does, with rights of its own. `-`: Kiln does not read it.
  */
-export type AnnotationUse = 'acts' | 'checked' | 'writes' | 'acts, writes' | '-';
+export type AnnotationUse = 'acts' | 'checked' | 'writes' | 'acts, writes' | 'agent' | '-';
 
 export interface AnnotationEntry {
   readonly use: AnnotationUse;
@@ -98,7 +98,7 @@ export const OBJECT_ANNOTATIONS = {
   },
   podEip: { on: 'Pod', use: 'checked', what: 'address translation, which is not implemented' },
   podSnat: { on: 'Pod', use: 'checked', what: 'address translation, which is not implemented' },
-  chassis: { on: 'Node', use: 'writes', what: 'of the node agent' },
+  chassis: { on: 'Node', use: 'agent', what: 'name of the chassis of the node' },
   portName: { on: 'Node', use: 'writes', what: "the node's port in the join Subnet" },
   tunnelInterface: { on: 'Node', use: '-', what: 'of the node agent' },
   nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },

@@ -1,5 +1,5 @@
 /** A cluster whose pods send packets: a real OVN, a controller, and two nodes with Open vSwitch and our agent in each. No container runs. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KubeClient } from '../../src/kube/client/client.ts';
@@ -165,6 +165,7 @@ export class PacketCluster implements AsyncDisposable {
         const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin);
         agent.startAgent();
         stops.unshift(() => agent.stopAgent());
+        await until(`the agent of ${name} serves`, () => Promise.resolve(existsSync(agent.socket)));
         await node.vswitch.restart('ovn-controller');
         nodes.push(agent);
       }

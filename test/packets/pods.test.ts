@@ -53,7 +53,7 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
 
   // From a node to pods of both nodes and back, and to a host outside, which knows no route to pods.
   await until("the node's interface is up", async () => (await one.node.namespace.run('ip', 'route', 'show')).includes('10.16.0.0/16'));
-  for (const { address } of [web, db]) await one.node.namespace.run('ping', '-n', '-q', '-c', '1', '-w', '5', address);
+  for (const { address } of [web, db]) await one.node.namespace.run('ping', '-n', '-q', '-c', '1', '-w', '30', address);
   for (const { node } of cluster.nodes) assert.ok(await web.sandbox.reaches(node.address), `pod to ${node.name}`);
   const outside = await cluster.underlay.addOutsideHost('172.18.0.99/16');
   assert.ok(await web.sandbox.reaches('172.18.0.99'), 'to the outside, translated');

@@ -64,7 +64,7 @@ export class NodeAgent implements AsyncDisposable {
       notReady: () => this.#targets.flatMap(({ waitingFor }) => waitingFor),
     });
     this.compiler = new Compiler<NodeWorld, NodeOutput>(world, outputs, nodeRules(settings), ({ rule, key, error }) =>
-      log.error('a rule failed (a bug); what it said before stays in effect', { rule, key, error }),
+      log.error('a rule failed (a bug); its last outputs stay in effect', { rule, key, error }),
     );
   }
 

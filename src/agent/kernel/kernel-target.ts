@@ -148,12 +148,14 @@ export class KernelTarget implements Target {
     if (!ran.ok && !/Cannot find device|does not exist/.test(ran.message)) throw new Error(`${command.join(' ')}: ${ran.message}`);
   }
 
-  /** Lists our links: those that nothing wants any longer, and those that vanished, are due. */
+  /**
+   * Lists our links: those that vanished are due. One that no rule knows stays: it exists only as long as the pod's namespace does, and the
+   * Open_vSwitch database, which has the attachments, may have been replaced.
+   */
   async #list(): Promise<void> {
     const { programs, clock, log, wake, world } = this.#options;
     try {
       const links = await ourLinks(programs);
-      for (const name of links as ReadonlySet<DeviceName>) if (this.desired.of(name).length === 0) this.desired.due.add(name);
       for (const [name, device] of [...world.devices.entries()]) {
         const [output] = this.desired.of(name as DeviceName);
         // Of the node's own devices every part may be changed by others, and they are few.

@@ -80,6 +80,9 @@ export class CniServer {
       return { ok: true, reply: undefined };
     }
     const request = body as InterfaceRequest;
+    for (const field of ['container_id', 'net_ns', 'pod_name', 'pod_namespace', 'if_name', 'provider'] as const)
+      if (typeof request[field] !== 'string') throw new Error(`field ${field} of the request is no text`);
+    if (request.container_id === '') throw new Error('field container_id of the request is empty');
     const interfaceName = request.if_name || 'eth0';
     const key = attachmentKey(request.container_id, interfaceName);
     switch (path) {

@@ -6,7 +6,7 @@ import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { Target } from '../../target/target.ts';
 import type { Clock } from '../../timing/clock.ts';
-import type { Attachment, AttachmentKey } from '../world/attachment.ts';
+import { type Attachment, type AttachmentKey, hostDevice } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { AnswerOutput } from '../world/outputs.ts';
 
@@ -94,10 +94,14 @@ export class RequestsTarget implements Target {
     return { ok: false, reason: output?.answer.kind === 'waiting' ? output.answer.reason : `interface ${key} is being changed` };
   }
 
-  /** The runtime knows only these: all others are removed, but for those that it asks for now. */
+  /**
+   * The runtime knows only these of one network. Others are removed if their namespace is gone as well: they may be of another network, which
+   * the runtime lists on its own.
+   */
   collect(known: ReadonlySet<AttachmentKey>): void {
-    for (const [key] of [...this.#world.attachments.entries()]) {
-      if (!known.has(key as AttachmentKey) && !this.#waiting.has(key as AttachmentKey)) this.#forget(key as AttachmentKey);
+    for (const [, { key, containerId, interfaceName }] of [...this.#world.attachments.entries()]) {
+      if (known.has(key) || this.#waiting.has(key)) continue;
+      if (this.#world.devices.peek(hostDevice(containerId, interfaceName))?.kind === 'no-namespace') this.#forget(key);
     }
   }
 

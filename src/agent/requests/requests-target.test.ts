@@ -1,0 +1,24 @@
+/** What a runtime's list of known interfaces removes, and what it does not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../timing/clock.ts';
+import { attachmentKey, hostDevice } from '../world/attachment.ts';
+import { NodeWorld } from '../world/node-world.ts';
+import { RequestsTarget } from './requests-target.ts';
+
+test('an interface that the runtime does not list goes only if its namespace is gone: it may be of another network', () => {
+  const world = new NodeWorld();
+  const target = new RequestsTarget(world, systemClock, () => {});
+  const add = (containerId: string): ReturnType<typeof attachmentKey> => {
+    const key = attachmentKey(containerId, 'net1');
+    const pod = { namespace: 'shop', name: 'web' };
+    world.attachments.set(key, { key, order: 0, containerId, interfaceName: 'net1', namespacePath: '', pod, provider: 'ovn', routes: [] });
+    return key;
+  };
+  const [known, other, gone] = [add('a'), add('b'), add('c')];
+  world.devices.set(hostDevice('b', 'net1'), { kind: 'absent' });
+  for (const container of ['a', 'c']) world.devices.set(hostDevice(container, 'net1'), { kind: 'no-namespace' });
+  target.collect(new Set([known]));
+  const removing = [known, other, gone].map((key) => world.attachments.peek(key)?.removing === true);
+  assert.deepEqual(removing, [false, false, true]);
+});

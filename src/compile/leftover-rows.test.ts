@@ -58,6 +58,22 @@ test('a policy that Kube-OVN left in the router of a Vpc is retained and reporte
   assert.equal(bench.object('vpcs', 'blue'), undefined);
 });
 
+test('the load balancer of an OvnDnatRule stays in the router that Kube-OVN put it into, and goes with the rule', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  bench.put('ovn-dnat-rules', { metadata: { name: 'web' }, spec: {} });
+  const home = { table: 'Logical_Router', name: 'blue', column: 'load_balancer' };
+  left(scene, 'Load_Balancer', { name: 'web', vips: new Map([['172.19.0.15:80', '10.50.0.4:8080']]), external_ids: VENDOR }, home);
+  for (const run of [bench, bench.restarted()]) {
+    run.converge();
+    assert.equal(run.externalIds('Load_Balancer', 'web')['kiln.io/owner'], 'ovndnatrule//web');
+    assert.deepEqual(run.list('Logical_Router', 'blue', 'load_balancer'), ['Load_Balancer/web']);
+  }
+  bench.delete('ovn-dnat-rules', 'web');
+  bench.converge();
+  assert.equal(bench.row('Load_Balancer', 'web'), undefined);
+});
+
 test('of equal policies one stays when the Vpc requests it, and none when it does not', () => {
   const scene = withVpc();
   const { bench } = scene;

@@ -138,6 +138,8 @@ function removalOf(
     if (!now.has(name) || (Array.isArray(base) && base.includes(name))) return NONE;
     return [{ kind: 'member', table, uuid, column, add: false, value: name }];
   }
+  // Where Kube-OVN put a leftover, it stays in effect: the load balancer of an OvnDnatRule in a router.
+  if (context.desired.row(name as RowId)?.rows[0]?.leftover === true) return NONE;
   const gone = isDangling(name, now, context) ? [name as Uuid] : ownHeld(name as RowId, now, context);
   return gone.map((value) => ({ kind: 'member', table, uuid, column, add: false, value }));
 }

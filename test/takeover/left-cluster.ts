@@ -201,6 +201,17 @@ export class TakenOver implements AsyncDisposable {
     return (await listOf(this.#cluster.ovn, 'name,mac,networks,peer', 'Logical_Router_Port')).map((row) => row.join(' ')).toSorted();
   }
 
+  /** The load balancers of each switch and router. */
+  async loadBalancers(): Promise<readonly string[]> {
+    const held = await Promise.all(
+      ['Logical_Router', 'Logical_Switch'].map((table) => listOf(this.#cluster.ovn, 'name,load_balancer', table)),
+    );
+    return held
+      .flat()
+      .map(([uuid, name, balancers = '']) => `${uuid} ${name} ${balancers.split(' ').toSorted().join(' ')}`)
+      .toSorted();
+  }
+
   /** The leftovers that `kiln status` and `kiln diff` report, by UUID; with the messages. */
   async leftovers(): Promise<{ readonly rows: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);

@@ -144,6 +144,8 @@ export const AGENT_ANNOTATIONS = {
   external_switch: 'of the external gateway of a node',
   external_gateway: 'of the external gateway of a node',
   external_gw_port_name: 'of the external gateway of a node',
+  last_policies: 'of a Vpc: its policy routes before an edit (up to 1.14)',
+  last_vpc_name: 'of a Subnet: its Vpc before an edit (up to 1.14)',
 } as const;
 
 /** Kiln's own annotations. */

@@ -34,7 +34,10 @@ for (const release of OLDER_RELEASES) {
           assert.equal(annotation(pod, key), annotation(before, key), `${pod.metadata.name}: ${key}`);
       }
       for (const resource of ['vpcs', 'subnets'] as const)
-        for (const object of await taken.list(resource)) assert.equal(taken.ready(object), 'True', `${resource} ${object.metadata.name}`);
+        for (const object of await taken.list(resource)) {
+          assert.equal(taken.ready(object), 'True', `${resource} ${object.metadata.name}`);
+          assert.doesNotMatch(JSON.stringify(object.status), /is read by no program/, 'of a key that Kube-OVN wrote');
+        }
       assert.deepEqual(await taken.left(), []);
       // Without the key, Kube-OVN's own migration runs when it comes back, and adds what is still missing.
       const named = (await withoutVendor(cluster.ovn)) === 0 ? 'v1.17.0' : '';

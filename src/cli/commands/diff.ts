@@ -15,6 +15,7 @@ import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import { identityOf, tableOf } from '../../nb/row-id.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface DiffFlags extends ObservationFlags {
@@ -61,16 +62,40 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   await using fresh = await opened(flags, ovnNb, io);
   const plan = fresh.plan();
   const conflicts = fresh.conflicts();
-  for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
   const left = leftoverGroups(fresh.world, fresh.desired.rows);
   const vips = leftoverVips(fresh.world, fresh.desired.rows);
   const count = plan.rows.length + plan.objects.length;
-  if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left, leftoverVips: vips }));
-  else if (count > 0) io.out(flags.details === true ? planLines(plan) : planGroupLines(plan));
-  if (flags.output === 'table') for (const line of [...leftoverLines(left), ...leftoverVipsLines(vips)]) io.say(line);
+  const lines = [
+    ...conflictLines(conflicts),
+    ...(count === 0 ? [] : flags.details === true ? planLines(plan) : planGroupLines(plan)),
+    ...leftoverLines(left),
+    ...leftoverVipsLines(vips),
+  ];
+  if (flags.output !== 'table')
+    io.out(
+      structuredText(flags.output, 'Plan', {
+        ...planJson(plan),
+        conflicts: conflicts.map(({ id, verdict }) => ({
+          table: tableOf(id),
+          name: identityOf(id),
+          message: verdict.kind === 'conflict' ? verdict.message : '',
+        })),
+        leftovers: left,
+        leftoverVips: vips,
+      }),
+    );
+  else if (lines.length > 0) io.out(lines);
   if (count === 0) io.say('nothing to do');
   else if (flags.output === 'table' && flags.details !== true) io.say('hint: kiln diff --details prints each change');
   return count === 0 ? EXIT.fine : EXIT.findings;
+}
+
+const MOST_CONFLICTS = 10;
+
+function conflictLines(conflicts: ReturnType<FreshController['conflicts']>): readonly string[] {
+  const lines = conflicts.flatMap(({ verdict }) => (verdict.kind === 'conflict' ? [`conflict: ${verdict.message}`] : []));
+  const more = lines.length - MOST_CONFLICTS;
+  return more > 0 ? [...lines.slice(0, MOST_CONFLICTS), `${more} more conflicts; kiln diff -o json lists them`] : lines;
 }
 
 async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<FreshController> {

@@ -50,10 +50,10 @@ const ACTIONS = {
 } as const;
 
 /** Kinds of which the records say what is drawn, by path. */
-const DRAWN: ReadonlyMap<ApiPath, DrawnKind> = new Map(
+const DRAWN: ReadonlyMap<ApiPath, DrawnKind & { readonly namespaced: boolean }> = new Map(
   (Object.entries(SIMULATOR_OF_KINDS) as [ResourceName, DrawnKind][]).map(([resource, drawn]) => {
-    const { group, version, plural } = traitsOf(resource);
-    return [`${group === '' ? '' : `${group}/`}${version}/${plural}`, drawn];
+    const { group, version, plural, namespaced } = traitsOf(resource);
+    return [`${group === '' ? '' : `${group}/`}${version}/${plural}`, { ...drawn, namespaced }];
   }),
 );
 
@@ -126,7 +126,7 @@ export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedClus
     object: { metadata: { name, ...metadata }, ...rest },
   });
   const drawn = DRAWN.get(path);
-  if (drawn !== undefined) return global(random.pick(drawn.names), { spec: drawn.spec(random) });
+  if (drawn !== undefined) return (drawn.namespaced ? namespaced : global)(random.pick(drawn.names), { spec: drawn.spec(random) });
   switch (path) {
     case NAMESPACES:
       return global(random.pick(NAMESPACE_NAMES), {}, { labels: { team: random.pick(['a', 'b']) } });

@@ -358,6 +358,17 @@ test('a pod that waits for what it depends on leads on to that, and not to itsel
   assert.deepEqual(gone.next, ['kubectl get subnets']);
 });
 
+test('a pod that is bound to a node that does not exist names it, and the next command lists the nodes', () => {
+  const scene = tenant(0);
+  const { bench } = scene;
+  scene.pod('web', { node: 'ghost' });
+  bench.converge();
+  bench.put('pods', { ...bench.object('pods', 'shop/web'), status: { phase: 'Pending' } } as Parameters<typeof bench.put>[1]);
+  bench.converge();
+  const { waiting, next } = explained(scene, 'pods', 'shop/web');
+  assert.deepEqual([waiting?.reason, waiting?.message, next], ['Pending', 'Node ghost does not exist', ['kubectl get nodes']]);
+});
+
 test('a pod that waits for a Subnet that is wrong leads on to that; what is built in is not to be deleted with all that is in it', () => {
   const scene = tenant(0);
   scene.subnet('lost', { cidrBlock: '10.2.0.0/32' });

@@ -72,9 +72,11 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const state = stateOf(resource, object);
   const blockers = blockersOf(world, resource, key);
   const unimplemented = options.unimplemented(resource);
-  const waiting = whyItWaits(world, resource, object, state, blockers, unimplemented);
   const { limits } = options;
   const dependencies = dependenciesOf(world, resource, key, limits);
+  const why = whyItWaits(world, resource, object, state, blockers, unimplemented);
+  // The state of a pod that Kiln has finished with has no message.
+  const waiting = why?.message === '' ? { ...why, message: missingAmong(dependencies.objects) } : why;
   const words = wordsOf(resource);
   const [users, created] = [words.users?.(world, key), words.created?.(world, key)];
   return {
@@ -91,6 +93,12 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     notes: ineffectiveConditions(world, resource, object).filter(({ message }) => message !== waiting?.message),
     next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, dependencies: dependencies.objects }),
   };
+}
+
+/** Which dependency does not exist; empty if all do. */
+function missingAmong(dependencies: Branches['objects']): string {
+  const missing = dependencies.find(({ uid }) => uid === undefined);
+  return missing === undefined ? '' : `${traitsOf(missing.resource).kind} ${missing.name} does not exist`;
 }
 
 function whyItWaits(

@@ -56,7 +56,7 @@ const FLAGS =
  * no shell syntax, and no flag that reads files or contacts other servers.
  */
 export function commandAtEnd(sentence: string): string | undefined {
-  for (const { index, 0: mark } of sentence.matchAll(/;\s*(?=(?:kubectl|kiln) )|: (?=ovn-nbctl )/g)) {
+  for (const { index, 0: mark } of sentence.matchAll(/;\s*(?=(?:kubectl|kiln) )|: (?=ovn-nbctl |kubectl (?:edit|get) |kiln explain )/g)) {
     const text = sentence.slice(index + mark.length).replace(/ \(and [^)]*\)$/, '');
     if (isOffered(text)) return text;
   }
@@ -72,7 +72,8 @@ function isOffered(text: string): boolean {
   for (let at = 0; at < text.length;) {
     WORD.lastIndex = at;
     const [word = ''] = WORD.exec(text) ?? [];
-    if (word === '') return false;
+    // With a full stop or a comma it is a sentence.
+    if (word === '' || /[.,:]$/.test(word)) return false;
     words.push(word);
     at += word.length;
     if (at < text.length && text[at] !== ' ') return false;

@@ -4,7 +4,7 @@
  * `setup/machine.ts`) Debian packages and binaries. Plain JavaScript without dependencies, because it runs before there
  * are any, on Node 20 or newer; when all is there it only looks, and is done in a fraction of a second.
  *
- *   node scripts/setup.mjs build|start|test|test:long
+ *   node scripts/setup.mjs build|start|cluster|test|test:long
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, statSync } from 'node:fs';

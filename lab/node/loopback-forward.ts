@@ -1,7 +1,8 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { Daemon } from '../programs/daemon.ts';
 import type { NetworkNamespace } from './namespace.ts';
+import { relay } from './relay.ts';
 
 const SCRIPT = join(import.meta.dirname, 'loopback-listener.mjs');
 
@@ -42,17 +43,5 @@ export class LoopbackForward implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-  }
-}
-
-/** Each of two sockets gets what the other sends; the end of one ends the other. */
-function relay(one: Socket, other: Socket): void {
-  one.pipe(other).pipe(one);
-  for (const [socket, peer] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    socket.on('error', () => peer.destroy());
-    socket.on('close', () => peer.destroy());
   }
 }

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { cacheDirectory, type Environment } from '../../src/runtime/cache-directory.ts';
 import { isExecutable, onPath } from './executable.ts';
 
-/** The programs of a real control plane; `kubectl` is for users and tests. */
-export type KubernetesProgram = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl';
+/** The programs of a real control plane and of its nodes; `kubectl` is for users and tests. */
+export type KubernetesProgram =
+  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubelet' | 'kube-proxy' | 'kubectl';
 
 /** A release that the set-up builds, and the programs of the build in the cache. */
 export interface KubernetesBuild {
@@ -13,20 +14,24 @@ export interface KubernetesBuild {
   readonly programs: readonly KubernetesProgram[];
 }
 
-/** The current release is built from Go modules, the oldest supported one from Debian's sources. */
+/**
+ * The current release is built from Go modules, the oldest supported one from Debian's sources. The programs of nodes are a build of their own:
+ * few tests need them.
+ */
 export const KUBERNETES_BUILDS = {
   current: { version: '1.34.4', recipe: 1, programs: ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] },
   oldest: { version: '1.20.2', recipe: 1, programs: ['kube-apiserver', 'kube-controller-manager'] },
+  nodes: { version: '1.34.4', recipe: 1, programs: ['kubelet', 'kube-proxy'] },
 } as const satisfies Readonly<Record<string, KubernetesBuild>>;
 export type KubernetesBuildName = keyof typeof KUBERNETES_BUILDS;
 
 /** In order of preference. */
-const NAMES: readonly KubernetesBuildName[] = ['current', 'oldest'];
+const NAMES = ['current', 'oldest'] as const satisfies readonly KubernetesBuildName[];
 
 /** The folder of the build in the cache. */
 export function kubernetesBuildDirectory(name: KubernetesBuildName, env: Environment = process.env): string {
   const { version, recipe } = KUBERNETES_BUILDS[name];
-  return join(cacheDirectory(env), `kubernetes-${version}-${recipe}`);
+  return join(cacheDirectory(env), `kubernetes-${name === 'nodes' ? 'nodes-' : ''}${version}-${recipe}`);
 }
 
 /** The variable with the path of a program, as in envtest: `TEST_ASSET_KUBE_APISERVER`. */
@@ -51,7 +56,9 @@ export function findKubernetesProgram(program: KubernetesProgram, env: Environme
   // A distribution's etcd may be too old for the API server of the build, which therefore has its own.
   const own = wanted === undefined && onPath('kube-apiserver', env) === undefined ? builds.slice(0, 1) : [];
   const etcd = program === 'etcd' ? own.map((name) => inBuild(name, program, env)).at(0) : undefined;
-  return etcd ?? found ?? [...builds, ...NAMES].map((name) => inBuild(name, program, env)).find((path) => path !== undefined);
+  return (
+    etcd ?? found ?? [...builds, ...NAMES, 'nodes' as const].map((name) => inBuild(name, program, env)).find((path) => path !== undefined)
+  );
 }
 
 /** The build that `TEST_KUBERNETES` names. Throws `RangeError` for an unknown name. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Credentials } from './credentials.ts';
+import type { Credentials, NodeCredentials } from './credentials.ts';
 
 /** A program with its arguments. */
 export type CommandLine = readonly [string, ...string[]];
@@ -20,40 +20,71 @@ export function etcdCommand(program: string, directory: string, clientUrl: strin
   ];
 }
 
-/** kube-apiserver on 127.0.0.1 with RBAC. Pods need no service account: nothing here runs their containers. */
-export function apiServerCommand(program: string, credentials: Credentials, port: number, etcdUrl: string): CommandLine {
+export const SERVICE_RANGE = '10.96.0.0/12';
+
+/** @param address where nodes reach it, if there are any */
+export function apiServerCommand(
+  program: string,
+  credentials: Credentials,
+  port: number,
+  etcdUrl: string,
+  address: string | undefined,
+): CommandLine {
   return [
     program,
     `--etcd-servers=${etcdUrl}`,
     `--cert-dir=${credentials.certificateFolder}`,
     `--secure-port=${port}`,
-    '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
-    // The endpoints of the Service "kubernetes" must not be loopback addresses.
-    '--endpoint-reconciler-type=none',
     `--token-auth-file=${credentials.tokenFile}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${credentials.serviceAccountKey}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
-    '--authorization-mode=RBAC',
-    '--service-cluster-ip-range=10.96.0.0/12',
-    '--disable-admission-plugins=ServiceAccount',
+    `--service-cluster-ip-range=${SERVICE_RANGE}`,
     `--admission-control-config-file=${credentials.admissionConfiguration}`,
     '--allow-privileged=true',
+    ...(credentials.forNodes === undefined || address === undefined ? withoutNodes() : withNodes(credentials.forNodes, address)),
   ];
 }
 
-/**
- * Not run: cloud controllers, and `nodelifecycle`: the stand-in kubelet sends no heartbeats, so its nodes would be tainted and drained.
- */
-const CONTROLLERS = '*,-nodeipam,-route,-service,-nodelifecycle';
+/** On 127.0.0.1, with RBAC. Pods need no service account: nothing runs their containers. */
+function withoutNodes(): readonly string[] {
+  return [
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    // The endpoints of the Service "kubernetes" must not be loopback addresses.
+    '--endpoint-reconciler-type=none',
+    '--authorization-mode=RBAC',
+    '--disable-admission-plugins=ServiceAccount',
+  ];
+}
+
+/** As kubeadm has it: nodes may read and change only what is theirs. */
+function withNodes({ authorityFile, serving, kubeletClient }: NodeCredentials, address: string): readonly string[] {
+  return [
+    '--bind-address=0.0.0.0',
+    `--advertise-address=${address}`,
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    `--client-ca-file=${authorityFile}`,
+    `--tls-cert-file=${serving.certificate}`,
+    `--tls-private-key-file=${serving.key}`,
+    `--kubelet-client-certificate=${kubeletClient.certificate}`,
+    `--kubelet-client-key=${kubeletClient.key}`,
+    '--kubelet-preferred-address-types=InternalIP',
+  ];
+}
+
+/** Not run: cloud controllers, and what gives nodes networks of their own. */
+const CONTROLLERS = '*,-nodeipam,-route,-service';
+/** The stand-in kubelet sends no heartbeats, so its nodes would be tainted and drained. */
+const WITHOUT_HEARTBEATS = `${CONTROLLERS},-nodelifecycle`;
 
 /** kube-controller-manager: terminates namespaces, collects garbage, creates pods of workloads. It serves no port. */
 export function controllerManagerCommand(program: string, credentials: Credentials, minor: number): CommandLine {
   return [
     program,
     `--kubeconfig=${credentials.kubeconfig}`,
-    `--controllers=${CONTROLLERS}`,
+    `--controllers=${credentials.forNodes === undefined ? WITHOUT_HEARTBEATS : CONTROLLERS}`,
     `--service-account-private-key-file=${credentials.serviceAccountKey}`,
     `--root-ca-file=${credentials.certificate}`,
     '--leader-elect=false',
@@ -62,4 +93,9 @@ export function controllerManagerCommand(program: string, credentials: Credentia
     '--secure-port=0',
     ...(minor < 24 ? ['--port=0'] : []),
   ];
+}
+
+/** kube-scheduler; it serves no port. */
+export function schedulerCommand(program: string, credentials: Credentials): CommandLine {
+  return [program, `--kubeconfig=${credentials.kubeconfig}`, '--leader-elect=false', '--secure-port=0'];
 }

@@ -6,18 +6,36 @@ import { freePorts } from '../programs/free-port.ts';
 import { assetVariable, findKubernetesProgram, type KubernetesProgram } from '../programs/kubernetes.ts';
 import { runProgram, SHORT_GO_PROGRAM } from '../programs/run-program.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
-import { apiServerCommand, type CommandLine, controllerManagerCommand, etcdCommand } from './command-lines.ts';
-import { createCredentials, type Credentials, writeKubeconfig } from './credentials.ts';
+import type { CertificateName } from '../../src/certificates/authority.ts';
+import { apiServerCommand, type CommandLine, controllerManagerCommand, etcdCommand, schedulerCommand } from './command-lines.ts';
+import { certificateUser, createCredentials, type Credentials, writeKubeconfig, writeUserKubeconfig } from './credentials.ts';
 
-/** The daemons of the control plane, in the order of their start. */
+/** The daemons of a control plane without nodes, in the order of their start. */
 export const CLUSTER_DAEMONS = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
-export type ClusterDaemon = (typeof CLUSTER_DAEMONS)[number];
+/** Those with nodes. */
+const WITH_NODES = [...CLUSTER_DAEMONS, 'kube-scheduler'] as const;
+export type ClusterDaemon = (typeof WITH_NODES)[number];
 
 /** The optional parts. */
 export interface RealClusterOptions {
   /** False: without kube-controller-manager. Then namespaces never terminate, and dependents are never collected. */
   readonly controllerManager?: boolean;
+  /** For nodes with kubelets, which reach the control plane there. */
+  readonly place?: ControlPlanePlace;
 }
+
+/** The machine of a control plane, which has a loopback interface of its own. */
+export interface ControlPlanePlace {
+  /** Where nodes and pods reach it. */
+  readonly address: string;
+  /** The command that runs a program there. */
+  command(...program: CommandLine): CommandLine;
+  /** Makes a port of its loopback interface reachable at the same one of this host's. @param directory for a socket and a log */
+  expose(port: number, directory: string): Promise<AsyncDisposable>;
+}
+
+/** The names of the API server within a cluster, and the first address of its Services. */
+const HOSTS = ['localhost', '127.0.0.1', '10.96.0.1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const;
 
 /** A program is missing: the message names it, and how to install it. */
 export class ClusterProgramMissingError extends Error {
@@ -40,6 +58,7 @@ interface Running {
   readonly server: string;
   readonly etcdUrl: string;
   readonly daemons: Readonly<Record<ClusterDaemon, Daemon>>;
+  readonly exposed: readonly AsyncDisposable[];
 }
 
 /**
@@ -54,6 +73,7 @@ const FEWER_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '6GiB' } as const;
  */
 export class RealCluster implements AsyncDisposable {
   readonly #withControllerManager: boolean;
+  readonly #place: ControlPlanePlace | undefined;
   #running: Running | undefined;
   #starting: Promise<void> | undefined;
 
@@ -61,6 +81,7 @@ export class RealCluster implements AsyncDisposable {
     const missing = missingClusterPrograms();
     if (missing !== undefined) throw new ClusterProgramMissingError(missing);
     this.#withControllerManager = options.controllerManager ?? true;
+    this.#place = options.place;
   }
 
   /** Starts the daemons that do not run; resolves when the API server is ready and the controllers work. */
@@ -106,6 +127,31 @@ export class RealCluster implements AsyncDisposable {
     return this.#state.directory;
   }
 
+  /**
+   * The kubeconfig of a user by certificate, as `system:node:NAME` of `system:nodes`; only in a cluster with nodes.
+   */
+  async writeKubeconfig(file: string, name: CertificateName): Promise<void> {
+    const { credentials, server } = this.#state;
+    if (credentials.forNodes === undefined || this.#place === undefined) throw new TypeError('this cluster is not for nodes');
+    const { authority } = credentials.forNodes;
+    const user = certificateUser(authority.issue({ name, purpose: 'client' }));
+    await writeUserKubeconfig(file, { server: serverAt(this.#place.address, server), ca: authority.certificate, user });
+  }
+
+  /** The kubeconfig of a bearer token, for a program on a node. */
+  async writeTokenKubeconfig(file: string, token: string): Promise<void> {
+    const { credentials, server } = this.#state;
+    const ca = await readFile(credentials.certificate, 'utf8');
+    await writeUserKubeconfig(file, { server: serverAt(this.#place?.address ?? '127.0.0.1', server), ca, user: { token } });
+  }
+
+  /** The file of the authority that signs clients' certificates; only in a cluster with nodes. */
+  get clientAuthority(): string {
+    const { forNodes } = this.#state.credentials;
+    if (forNodes === undefined) throw new TypeError('this cluster is not for nodes');
+    return forNodes.authorityFile;
+  }
+
   /** Process id of a daemon while it runs. */
   pid(which: ClusterDaemon): number | undefined {
     return this.#state.daemons[which].pid;
@@ -131,7 +177,8 @@ export class RealCluster implements AsyncDisposable {
   async #discard(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
-    for (const which of CLUSTER_DAEMONS.toReversed()) await running.daemons[which].stop();
+    for (const which of WITH_NODES.toReversed()) await running.daemons[which].stop();
+    for (const exposed of running.exposed) await exposed[Symbol.asyncDispose]();
     this.#running = undefined;
     await rm(running.directory, { recursive: true, force: true });
   }
@@ -153,9 +200,8 @@ export class RealCluster implements AsyncDisposable {
     for (let tries = 1; ; tries++) {
       this.#running ??= await this.#prepare();
       try {
-        for (const which of CLUSTER_DAEMONS) {
-          if (which !== 'kube-controller-manager' || this.#withControllerManager) await this.#bringUp(which);
-        }
+        const parts = this.#place === undefined ? CLUSTER_DAEMONS : WITH_NODES;
+        for (const which of parts) if (which !== 'kube-controller-manager' || this.#withControllerManager) await this.#bringUp(which);
         return;
       } catch (error) {
         // Another cluster may have taken a port between the choice and the start.
@@ -168,19 +214,22 @@ export class RealCluster implements AsyncDisposable {
   async #prepare(): Promise<Running> {
     const directory = await makeTemporaryFolder('kiln-cluster-');
     await mkdir(join(directory, 'certificates'));
-    const credentials = await createCredentials(directory);
+    const place = this.#place;
+    const credentials = await createCredentials(directory, place && [...HOSTS, place.address]);
     const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3);
     const etcdUrl = `http://127.0.0.1:${clientPort}`;
     const manager = programPath('kube-controller-manager');
+    const exposed = place === undefined ? [] : await exposeAll([clientPort, port], place, directory);
     const commands: Readonly<Record<ClusterDaemon, CommandLine>> = {
       etcd: etcdCommand(programPath('etcd'), directory, etcdUrl, `http://127.0.0.1:${peerPort}`),
-      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl),
+      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl, place?.address),
       'kube-controller-manager': controllerManagerCommand(manager, credentials, await minorVersion(manager)),
+      'kube-scheduler': schedulerCommand(place === undefined ? 'kube-scheduler' : programPath('kube-scheduler'), credentials),
     };
     const daemon = (name: ClusterDaemon): Daemon =>
       new Daemon({
         name,
-        command: commands[name],
+        command: place?.command(...commands[name]) ?? commands[name],
         log: join(directory, `${name}.log`),
         cwd: directory,
         env: { ...FEWER_COLLECTIONS, ...process.env },
@@ -189,8 +238,9 @@ export class RealCluster implements AsyncDisposable {
       etcd: daemon('etcd'),
       'kube-apiserver': daemon('kube-apiserver'),
       'kube-controller-manager': daemon('kube-controller-manager'),
+      'kube-scheduler': daemon('kube-scheduler'),
     };
-    return { directory, credentials, server: `https://127.0.0.1:${port}`, etcdUrl, daemons };
+    return { directory, credentials, server: `https://127.0.0.1:${port}`, etcdUrl, daemons, exposed };
   }
 
   async #bringUp(which: ClusterDaemon): Promise<void> {
@@ -210,6 +260,8 @@ export class RealCluster implements AsyncDisposable {
       case 'kube-controller-manager':
         // The controller that creates the service account is among the last to start.
         await daemons[which].waitUntil(() => this.#get('/api/v1/namespaces/default/serviceaccounts/default'));
+        return;
+      case 'kube-scheduler':
         return;
     }
   }
@@ -233,6 +285,17 @@ export class RealCluster implements AsyncDisposable {
     if (this.#running === undefined) throw new TypeError('this cluster does not run: call start() first');
     return this.#running;
   }
+}
+
+/** At another address, with the same port. */
+function serverAt(address: string, server: string): string {
+  return `https://${address}:${new URL(server).port}`;
+}
+
+async function exposeAll(ports: readonly number[], place: ControlPlanePlace, directory: string): Promise<readonly AsyncDisposable[]> {
+  const exposed: AsyncDisposable[] = [];
+  for (const port of ports) exposed.push(await place.expose(port, directory));
+  return exposed;
 }
 
 function programPath(program: KubernetesProgram): string {

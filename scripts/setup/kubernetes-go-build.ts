@@ -1,4 +1,6 @@
-/** Builds a current kube-apiserver, kube-controller-manager, kube-scheduler and their etcd from Go modules, for machines that have Go. */
+/**
+ * Builds a current Kubernetes from Go modules, for machines that have Go: the control plane with its etcd, the programs of nodes, and CoreDNS.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
@@ -9,22 +11,47 @@ import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
 
 const MODULE = join(import.meta.dirname, 'kubernetes-module');
-const { version, programs } = KUBERNETES_BUILDS.current;
+const COREDNS_MODULE = join(import.meta.dirname, 'coredns-module');
+const { version } = KUBERNETES_BUILDS.current;
 const SOURCES: Readonly<Record<string, string>> = { etcd: 'go.etcd.io/etcd/server/v3' };
 
-/** Builds the binaries into `folder`, which has nothing else. About six minutes on two cores, 2 GB of disk meanwhile. */
+/** A program, and the package that it is built from. */
+interface GoProgram {
+  readonly name: string;
+  readonly source: string;
+}
+
+/** Builds the control plane into `folder`, which has nothing else. About six minutes on two cores, 2 GB of disk meanwhile. */
 export async function buildCurrentKubernetes(folder: string): Promise<void> {
+  await buildPrograms(folder, MODULE, programsOf('current'), KUBERNETES_FLAGS);
+}
+
+/** As `buildCurrentKubernetes`: kubelet and kube-proxy. */
+export async function buildNodePrograms(folder: string): Promise<void> {
+  await buildPrograms(folder, MODULE, programsOf('nodes'), KUBERNETES_FLAGS);
+}
+
+/** As `buildCurrentKubernetes`: CoreDNS. */
+export async function buildCoredns(folder: string): Promise<void> {
+  await buildPrograms(folder, COREDNS_MODULE, [{ name: 'coredns', source: '.' }], '');
+}
+
+const KUBERNETES_FLAGS = ` -X k8s.io/component-base/version.gitVersion=v${version}`;
+
+function programsOf(build: 'current' | 'nodes'): readonly GoProgram[] {
+  return KUBERNETES_BUILDS[build].programs.map((name) => ({ name, source: SOURCES[name] ?? `k8s.io/kubernetes/cmd/${name}` }));
+}
+
+async function buildPrograms(folder: string, module: string, programs: readonly GoProgram[], linkerFlags: string): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work);
   const env = goEnvironment(work);
   const log = join(work, 'log');
-  const common = { log, cwd: MODULE, env };
-  for (const program of programs) {
-    const output = join(folder, program);
-    const flags = ['-trimpath', '-ldflags', `-s -w -X k8s.io/component-base/version.gitVersion=v${version}`];
-    const source = SOURCES[program] ?? `k8s.io/kubernetes/cmd/${program}`;
-    await run('nice', ['go', 'build', ...flags, '-o', output, source], { what: `compiling ${program}`, ...common });
-    await run(output, ['--version'], { what: `checking ${program}`, log });
+  for (const { name, source } of programs) {
+    const output = join(folder, name);
+    const flags = ['-trimpath', '-ldflags', `-s -w${linkerFlags}`];
+    await run('nice', ['go', 'build', ...flags, '-o', output, source], { what: `compiling ${name}`, log, cwd: module, env });
+    await run(output, ['--version'], { what: `checking ${name}`, log });
     progress(`  ${(await readFile(log, 'utf8')).trim().split('\n')[0] ?? ''}`);
   }
   await rm(work, { recursive: true });

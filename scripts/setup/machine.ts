@@ -1,19 +1,24 @@
+import { setUpCluster } from './cluster-programs.ts';
 import { setUpKubectl, setUpKubernetes, setUpOldestKubernetes } from './kubernetes.ts';
 import { setUpOvn, setUpUnpackedOvn } from './ovn.ts';
 import { setUpPackets } from './packets.ts';
 import { SetupError } from './report.ts';
 
-/** Sets the machine up for a target, `build`, `start`, `test` or `test:long`, and returns the exit code. */
+/** Sets the machine up for a target, `build`, `start`, `cluster`, `test` or `test:long`, and returns the exit code. */
 export async function setUp(target: string | undefined): Promise<number> {
   try {
     // Node and its packages suffice.
     if (target === 'build') return 0;
-    if (target !== 'start' && target !== 'test' && target !== 'test:long') {
-      throw new SetupError('say what to set up for: node scripts/setup.mjs build, start, test or test:long');
+    if (target !== 'start' && target !== 'test' && target !== 'test:long' && target !== 'cluster') {
+      throw new SetupError('say what to set up for: node scripts/setup.mjs build, start, cluster, test or test:long');
     }
     await setUpOvn();
+    if (target === 'cluster') {
+      await setUpCluster();
+      return 0;
+    }
     if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpUnpackedOvn, setUpPackets]);
-    if (target === 'test:long') await setUpTests([setUpOldestKubernetes]);
+    if (target === 'test:long') await setUpTests([setUpOldestKubernetes, setUpCluster]);
     return 0;
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;

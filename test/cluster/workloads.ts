@@ -1,0 +1,113 @@
+/** Workloads of busybox in a cluster whose containers run, and what tests ask of their pods. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesCluster } from '../../lab/cluster/kubernetes-cluster.ts';
+import { leftovers } from '../../lab/cluster/leftovers.ts';
+
+const IMAGE = 'kiln.local/busybox:1';
+/** Pods of a loaded machine take long; only a failing wait takes as long as this. */
+const PATIENCE = '600s';
+const SETTLE_MS = 180_000;
+
+export interface RunningPod {
+  readonly name: string;
+  readonly node: string;
+  /** One of each family. */
+  readonly addresses: readonly string[];
+}
+
+/** A pod's template that serves its own name at port 8080. */
+export function webTemplate(labels: Readonly<Record<string, string>>, more: object = {}): object {
+  return {
+    metadata: { labels },
+    spec: {
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      containers: [
+        {
+          name: 'web',
+          image: IMAGE,
+          command: ['sh', '-c', 'mkdir -p /tmp/www && hostname > /tmp/www/index.html && echo serving && exec httpd -f -p 8080 -h /tmp/www'],
+          readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, timeoutSeconds: 5 },
+          livenessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 10 },
+        },
+      ],
+      ...more,
+    },
+  };
+}
+
+/** Of busybox, in namespace `default`, with label `app`. */
+export function deployment(name: string, replicas: number, more: object = {}): object {
+  const labels = { app: name };
+  return workload('Deployment', name, { replicas, selector: { matchLabels: labels }, template: webTemplate(labels, more) });
+}
+
+/** An object of apps/v1. */
+export function workload(kind: 'Deployment' | 'StatefulSet' | 'DaemonSet', name: string, spec: object): object {
+  return { apiVersion: 'apps/v1', kind, metadata: { name, namespace: 'default' }, spec };
+}
+
+export function service(name: string, app: string, spec: object = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { selector: { app }, ports: [{ name: 'http', port: 80, targetPort: 8080 }], ...spec },
+  };
+}
+
+/** A Job whose pods run one command. */
+export function job(name: string, completions: number, command: string): object {
+  const container = { name: 'work', image: IMAGE, command: ['sh', '-c', command] };
+  const template = { metadata: { labels: { app: name } }, spec: { restartPolicy: 'Never', containers: [container] } };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace: 'default' },
+    spec: { completions, parallelism: completions, template },
+  };
+}
+
+/** Waits until all replicas are ready. @param what `deployment/web` */
+export async function rolledOut(cluster: KubernetesCluster, what: string): Promise<void> {
+  await cluster.kubectl('rollout', 'status', what, `--timeout=${PATIENCE}`);
+}
+
+/** Running pods of namespace `default` with label `app`, by name. */
+export async function podsOf(cluster: KubernetesCluster, app: string): Promise<readonly RunningPod[]> {
+  const { items } = JSON.parse(await cluster.kubectl('get', 'pods', '-l', `app=${app}`, '-o', 'json')) as {
+    readonly items: readonly {
+      readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+      readonly spec: { readonly nodeName?: string };
+      readonly status: { readonly phase: string; readonly podIPs?: readonly { readonly ip: string }[] };
+    }[];
+  };
+  return items
+    .filter(({ metadata, status }) => status.phase === 'Running' && metadata.deletionTimestamp === undefined)
+    .map(({ metadata, spec, status }) => ({
+      name: metadata.name,
+      node: spec.nodeName ?? '',
+      addresses: (status.podIPs ?? []).map(({ ip }) => ip),
+    }));
+}
+
+/** Runs a script of the shell in a pod, and returns what it prints. */
+export async function inPod(cluster: KubernetesCluster, { name }: Pick<RunningPod, 'name'>, script: string): Promise<string> {
+  return (await cluster.kubectl('exec', name, '--', 'sh', '-c', script)).trim();
+}
+
+/** Waits until every port, device, namespace and logical port has its pod, and every pod has them. Throws with what differs. */
+export async function nothingLeft(cluster: KubernetesCluster): Promise<void> {
+  for (const end = performance.now() + SETTLE_MS; ; await sleep(500)) {
+    const found = await leftovers(cluster.nodes, cluster.control, cluster.ovn);
+    if (found.length === 0) return;
+    if (performance.now() > end) throw new Error(found.join('\n'));
+  }
+}
+
+/** The network namespace of a pod, on the machine of its node. */
+export async function namespaceOf(cluster: KubernetesCluster, pod: RunningPod): Promise<string> {
+  const { vswitch } = cluster.node(pod.node).packets;
+  const path = await vswitch.vsctl('--bare', '--columns=external_ids', 'find', 'interface', `external_ids:pod_name=${pod.name}`);
+  return /pod_netns=(\S+)/.exec(path)?.[1] ?? '';
+}

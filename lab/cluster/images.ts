@@ -15,7 +15,7 @@ const FOLDERS = ['bin', 'dev', 'etc', 'proc', 'run', 'sys', 'tmp', 'var'] as con
 /** Ends at once when it is told to: a shell that is the first process ignores SIGTERM otherwise. */
 const WAIT = ['/bin/sh', '-c', 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done'] as const;
 
-/** An image with a shell, `ping`, `wget`, `nc`, `httpd` and `nslookup`; its command waits for its end. Also used as the sandbox of pods. */
+/** An image with a shell, `ping`, `nc`, `httpd` and `nslookup`; its command waits for its end. Also used as the sandbox of pods. */
 export async function busyboxImage(program: string, folder: string): Promise<Image> {
   return await makeImage('kiln.local/busybox:1', folder, WAIT, async (root) => {
     await copyFile(program, join(root, 'bin/busybox'));

@@ -26,6 +26,7 @@ export class Underlay implements AsyncDisposable {
     await namespace.run('ip', 'link', 'add', BRIDGE, 'type', 'bridge');
     await namespace.run('ip', 'address', 'add', ROUTER, 'dev', BRIDGE);
     await namespace.run('ip', 'link', 'set', BRIDGE, 'up');
+    await computeChecksums(namespace, BRIDGE);
     await namespace.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
     return underlay;
   }
@@ -47,6 +48,7 @@ export class Underlay implements AsyncDisposable {
   async addOutsideHost(address: PrefixedAddress): Promise<NetworkNamespace> {
     const host = await NetworkNamespace.create('outside');
     await this.connect(host, 'eth0');
+    await computeChecksums(host, 'eth0');
     await host.run('ip', 'address', 'add', address, 'dev', 'eth0');
     return host;
   }
@@ -58,4 +60,9 @@ export class Underlay implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.delete();
   }
+}
+
+/** A userspace datapath gets packets as the sender left them: without their checksum, which the receiver then finds wrong. */
+async function computeChecksums(namespace: NetworkNamespace, device: string): Promise<void> {
+  await namespace.run('ethtool', '-K', device, 'tx', 'off');
 }

@@ -10,7 +10,7 @@ import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { buildExecutable } from '../../scripts/build/executable.ts';
 import { eventually } from '../../src/testing/until.ts';
-import { deployment, inPod, nothingLeft, podsOf, rolledOut, service } from './workloads.ts';
+import { ask, deployment, inPod, nothingLeft, podsOf, rolledOut } from './workloads.ts';
 
 const programs = findNodePrograms();
 const skip = typeof programs === 'string' && programs;
@@ -37,7 +37,7 @@ test('pods of a Deployment run on both nodes and reach each other', { skip }, as
   assert.equal(new Set(pods.map(({ node }) => node)).size, 2, 'on both nodes');
   for (const pod of pods) {
     const addresses = pods.flatMap((other) => other.addresses);
-    const names = await inPod(cluster, pod, addresses.map((address) => `wget -q -T 10 -O- http://${address}:8080/`).join(' && '));
+    const names = await inPod(cluster, pod, addresses.map((address) => ask(address)).join('; '));
     assert.deepEqual(
       names.split('\n'),
       pods.map(({ name }) => name),
@@ -63,16 +63,4 @@ test('exec, logs and port-forward', { skip }, async () => {
   } finally {
     forward.kill();
   }
-});
-
-test('Services by kube-proxy and names by CoreDNS, from pods', { skip }, async () => {
-  await cluster.apply(service('web', 'web'));
-  await rolledOut(cluster, 'deployment/coredns');
-  const pods = await podsOf(cluster, 'web');
-  const names = new Set(pods.map(({ name }) => name));
-  for (const pod of pods)
-    await eventually(`pod ${pod.name} on ${pod.node} reaches the Service by its name`, async () => {
-      const answer = await inPod(cluster, pod, 'wget -q -T 5 -O- http://web.default.svc.cluster.local/');
-      return names.has(answer);
-    });
 });

@@ -91,6 +91,11 @@ export async function podsOf(cluster: KubernetesCluster, app: string): Promise<r
     }));
 }
 
+/** The command that asks a pod of `webTemplate`, or its Service, for the pod's name. `wget` of Debian's static busybox crashes. */
+export function ask(host: string, port = 8080): string {
+  return `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 10 ${host} ${port} | tail -n 1`;
+}
+
 /** Runs a script of the shell in a pod, and returns what it prints. */
 export async function inPod(cluster: KubernetesCluster, { name }: Pick<RunningPod, 'name'>, script: string): Promise<string> {
   return (await cluster.kubectl('exec', name, '--', 'sh', '-c', script)).trim();

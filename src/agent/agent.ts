@@ -9,7 +9,9 @@ import { Turns } from '../target/turns.ts';
 import type { Clock, Scheduler } from '../timing/clock.ts';
 import { KernelTarget } from './kernel/kernel-target.ts';
 import type { Programs } from './kernel/programs.ts';
+import { RoutingTarget } from './kernel/routing-target.ts';
 import { KubernetesTarget } from './kubernetes-target.ts';
+import { OtherFirewallsTarget } from './packet-filter/other-firewalls-target.ts';
 import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
 import { CniServer } from './requests/cni-server.ts';
 import { RequestsTarget } from './requests/requests-target.ts';
@@ -47,10 +49,21 @@ export class NodeAgent implements AsyncDisposable {
     const kubernetes = new KubernetesTarget({ client, node: settings.node, world, retries, log, wake });
     const switches = new VswitchTarget({ session, world, retries, log, wake });
     const kernel = new KernelTarget({ world, programs, retries, clock, log, wake });
+    const routing = new RoutingTarget({ programs, retries, clock, log, wake });
     const filter = new PacketFilterTarget({ programs, retries, clock, log, wake });
+    const firewalls = new OtherFirewallsTarget({ programs, retries, clock, log, wake });
     const requests = new RequestsTarget(world, clock, wake);
-    this.#targets = [kubernetes, switches, kernel, filter, requests];
-    const outputs = new Outputs<NodeOutput>([kubernetes.desired, switches.desired, kernel.desired, filter.desired, requests.desired]);
+    this.#targets = [kubernetes, switches, kernel, routing, filter, firewalls, requests];
+    const parts = [
+      kubernetes.desired,
+      switches.desired,
+      kernel.desired,
+      routing.desired,
+      filter.desired,
+      firewalls.desired,
+      requests.desired,
+    ];
+    const outputs = new Outputs<NodeOutput>(parts);
     this.#turns = new Turns({
       reactor: world.reactor,
       targets: this.#targets,

@@ -1,4 +1,6 @@
 /** The objects of the API server that concern this node: its pods, its own Node, and the Subnets. */
+import type { LabelSelector } from '../api/kubernetes/meta.ts';
+import { isTableOfHost } from '../api/routing-tables.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { ListWatchCache } from '../kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../kube/resource.ts';
@@ -8,6 +10,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Target } from '../target/target.ts';
 import type { Table } from '../world/table.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
+import { canonicalAddress } from '../net/address.ts';
 import { canonicalCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import type { Retries } from './retries.ts';
@@ -21,6 +24,7 @@ interface PodObject extends KubeObject {
   readonly spec?: { readonly hostNetwork?: boolean };
 }
 interface NodeObject extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
   readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 }
 interface SubnetSpec {
@@ -32,6 +36,10 @@ interface SubnetSpec {
   readonly natOutgoing?: boolean;
   readonly gatewayType?: string;
   readonly gatewayNode?: string;
+  readonly gatewayNodeSelectors?: readonly LabelSelector[];
+  readonly externalEgressGateway?: string;
+  readonly policyRoutingTableID?: number;
+  readonly policyRoutingPriority?: number;
 }
 interface SubnetObject extends KubeObject {
   readonly spec?: SubnetSpec;
@@ -97,6 +105,7 @@ export class KubernetesTarget implements Target {
         ({ metadata, status }) => ({
           uid: metadata.uid ?? '',
           annotations: metadata.annotations ?? {},
+          labels: metadata.labels ?? {},
           addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
         }),
       ),
@@ -186,10 +195,22 @@ function subnetOf({ metadata: { annotations, uid }, spec: requested = {}, status
     natOutgoing: spec.natOutgoing === true,
     centralized: spec.gatewayType === 'centralized',
     gatewayNodes: spec.gatewayNode ?? '',
+    gatewaySelectors: spec.gatewayNodeSelectors ?? [],
     natRules: (status?.natOutgoingPolicyRules ?? []).map(({ action, match }) => ({
       action: action === 'forward' ? 'forward' : 'nat',
       sources: match?.srcIPs ?? '',
       destinations: match?.dstIPs ?? '',
     })),
+    ...egressOf(spec),
   };
+}
+
+/** The rule of priority 0 finds the node's own addresses. */
+const FIRST_PRIORITY = 1;
+
+function egressOf(spec: SubnetSpec): Pick<NodeSubnet, 'egress'> {
+  const gateways = splitList(spec.externalEgressGateway ?? '').flatMap((text) => canonicalAddress(text) ?? []);
+  const { policyRoutingTableID: table = 0, policyRoutingPriority: priority = 0 } = spec;
+  if (gateways.length === 0 || spec.natOutgoing === true || isTableOfHost(table)) return {};
+  return { egress: { gateways, table, priority: Math.max(FIRST_PRIORITY, priority) } };
 }

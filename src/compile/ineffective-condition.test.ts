@@ -468,6 +468,10 @@ test('fields of a Subnet without effect are reported with the field that they ne
   assert.deepEqual(ineffectiveMessage({ ...inDefault, natOutgoingPolicyRules: rules }), ['natOutgoingPolicyRules: spec']);
   assert.deepEqual(ineffectiveMessage({ ...inDefault, vlan: 'v100', natOutgoing: true }), ['natOutgoing: spec']);
   assert.deepEqual(ineffectiveMessage({ ...inDefault, natOutgoing: true, natOutgoingPolicyRules: rules }), []);
+  const egress = { ...inDefault, externalEgressGateway: '172.18.0.9', policyRoutingPriority: 1_000 };
+  assert.deepEqual(ineffectiveMessage({ ...egress, policyRoutingTableID: 1_001 }), []);
+  assert.deepEqual(ineffectiveMessage({ ...egress, policyRoutingTableID: 254 }), ['externalEgressGateway: a spec']);
+  assert.deepEqual(ineffectiveMessage({ ...inDefault, policyRoutingTableID: 1_001 }), ['policyRoutingTableID: spec']);
   assert.deepEqual(ineffectiveMessage({ cidrBlock: '10.8.0.0/24', gatewayNode: 'n1', enableEcmp: true, logicalGateway: true }), [
     'gatewayNode: spec',
     'enableEcmp: spec',

@@ -40,14 +40,11 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   subnets: {
     kind: subnetKind,
     implemented:
-      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules private protocol provider routeTable vpc',
+      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable vpc',
     reported: {
       enableExternalLBAddress: true,
       enableMulticastSnoop: true,
-      externalEgressGateway: '10.0.0.9',
       nodeNetwork: 'default',
-      policyRoutingPriority: 1_000,
-      policyRoutingTableID: 1_001,
       u2oFeatures: { overlayOnlyRouting: true },
       u2oInterconnection: true,
       u2oInterconnectionIP: '10.110.0.9',

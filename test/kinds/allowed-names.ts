@@ -11,6 +11,7 @@ const EXCEPTIONS: readonly Exception[] = [
     why: 'A node agent has tables of its own: of pods of one node, for example.',
     files: {
       'src/agent/kubernetes-target.ts': 'subnet subnets pods nodes',
+      'src/agent/rules/egress-routing.ts': 'subnets pods nodes',
       'src/agent/rules/node-bridge.ts': 'nodes',
       'src/agent/rules/node-interface.ts': 'subnets nodes',
       'src/agent/rules/outgoing-nat.ts': 'subnets',

@@ -17,7 +17,7 @@ import { StandInKubelet } from '../../lab/kubelet/stand-in-kubelet.ts';
 import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
 import { PacketNode } from '../../lab/node/packet-node.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
-import type { Sandbox } from '../../lab/node/sandbox.ts';
+import { Sandbox } from '../../lab/node/sandbox.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
 import { type Called, callPlugin } from '../../lab/packets/plugin-call.ts';
@@ -98,12 +98,19 @@ export class AgentNode {
   }
 }
 
+export interface RunningPod {
+  /** As its annotation has them. */
+  readonly address: string;
+  readonly sandbox: Sandbox;
+}
+
 export class PacketCluster implements AsyncDisposable {
   readonly ovn: OvnLab;
   readonly underlay: Underlay;
   readonly client: KubeClient;
   readonly nodes: readonly AgentNode[];
   readonly #stops: readonly (() => Promise<unknown>)[];
+  #containers = 0;
 
   private constructor(parts: Pick<PacketCluster, 'ovn' | 'underlay' | 'client' | 'nodes'>, stops: readonly (() => Promise<unknown>)[]) {
     this.ovn = parts.ovn;
@@ -190,6 +197,16 @@ export class PacketCluster implements AsyncDisposable {
       return found['ovn.kubernetes.io/routed'] === 'true';
     });
     return address ?? '';
+  }
+
+  /** Creates a pod and its network, which the plugin fills. */
+  async runPod(name: string, node: AgentNode, annotations?: Readonly<Record<string, string>>): Promise<RunningPod> {
+    const address = await this.createPod(name, node, annotations);
+    this.#containers += 1;
+    const sandbox = await Sandbox.create(name, `${this.#containers}`.padStart(3, '0').padEnd(64, 'b'));
+    const { exit, output } = await node.cni('ADD', name, sandbox);
+    if (exit !== 0) throw new Error(`ADD of pod ${name}: ${output}\n${readFileSync(node.log, 'utf8').slice(-2_000)}`);
+    return { address, sandbox };
   }
 
   async create(kind: string, plural: string, object: object): Promise<void> {

@@ -21,12 +21,14 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
       const node = world.nodes.get(settings.node);
       const join = node && joinNetwork(node);
       // Without annotations, or without the node, the interface stays: pods of this node are reached through it.
-      if (node === undefined || join === undefined) return [{ kind: 'retained-port', name: NODE_DEVICE }];
+      const accepted: NodeOutput = { kind: 'accepted-device', device: NODE_DEVICE };
+      if (node === undefined || join === undefined) return [{ kind: 'retained-port', name: NODE_DEVICE }, accepted];
       const routes = [...world.subnets.keys()]
         .toSorted()
         .flatMap((name) => routesTo(world.subnets.get(name), settings, node, join))
         .filter((route, at, all) => all.findIndex(({ destination }) => destination === route.destination) === at);
       return [
+        accepted,
         {
           kind: 'port',
           name: NODE_DEVICE,

@@ -12,19 +12,20 @@ const SUBNET: NodeSubnet = {
   overlay: true,
   natOutgoing: true,
   gatewayNodes: '',
+  gatewaySelectors: [],
   centralized: false,
   natRules: [],
 };
 
-function rules(subnets: Readonly<Record<string, Partial<NodeSubnet>>>): readonly string[] {
+/** The rules of a chain about what leaves the Subnets. */
+function rules(subnets: Readonly<Record<string, Partial<NodeSubnet>>>, chain = 'postrouting'): readonly string[] {
   const world = new NodeWorld();
   for (const [name, subnet] of Object.entries(subnets)) world.subnets.set(name, { ...SUBNET, ...subnet });
   const [output] = world.glance(() => outgoingNat(SETTINGS).run(world, ''));
   assert.equal(output?.kind, 'packet-filter');
-  return output.script
-    .split('\n')
-    .filter((line) => /masquerade|snat|accept;?$/.test(line) && !line.includes('hook'))
-    .map((line) => line.trim());
+  const lines = output.script.split('\n').map((line) => line.trim());
+  const from = lines.indexOf(`chain ${chain} {`);
+  return lines.slice(from, lines.indexOf('}', from)).filter((line) => line.includes('daddr != @'));
 }
 
 const LEAVING = 'ip saddr 10.16.0.0/16 ip daddr != @subnets4';
@@ -50,11 +51,17 @@ test('policy rules come first, in their order', () => {
     `${LEAVING} ip saddr { 10.16.0.9 } masquerade fully-random`,
     `${LEAVING} masquerade fully-random`,
   ]);
+  // A packet that the kernel does not translate, since it belongs to no connection, does not leave with the pod's address.
+  assert.deepEqual(rules({ red: { natRules } }, 'untranslated'), [
+    `${LEAVING} ip daddr { 192.0.2.0/24, 198.51.100.7 } accept`,
+    `${LEAVING} ip saddr { 10.16.0.9 } ct state invalid drop`,
+    `${LEAVING} ct state invalid drop`,
+  ]);
 });
 
 test('a centralized gateway translates to the address of its entry, on that node', () => {
   const red = { centralized: true, gatewayNodes: 'node-2:172.18.0.3, node-1:172.18.0.200' };
-  assert.deepEqual(rules({ red }), [`${LEAVING} snat to 172.18.0.200`]);
+  assert.deepEqual(rules({ red }), [`${LEAVING} snat ip to 172.18.0.200`]);
 });
 
 test('text that is no address is left out, and never printed', () => {

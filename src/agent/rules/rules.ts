@@ -1,6 +1,7 @@
 import type { Rule } from '../../compile/compiler.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { NodeOutput } from '../world/outputs.ts';
+import { egressOfPods, egressTables } from './egress-routing.ts';
 import { nodeBridge } from './node-bridge.ts';
 import { nodeInterface } from './node-interface.ts';
 import type { NodeSettings } from './node-settings.ts';
@@ -9,5 +10,12 @@ import { podInterface } from './pod-interface.ts';
 
 /** All rules of a node. */
 export function nodeRules(settings: NodeSettings): readonly Rule<NodeWorld, NodeOutput>[] {
-  return [nodeBridge(settings), nodeInterface(settings), outgoingNat(settings), podInterface(settings)];
+  return [
+    nodeBridge(settings),
+    nodeInterface(settings),
+    outgoingNat(settings),
+    egressTables(settings),
+    egressOfPods(settings),
+    podInterface(settings),
+  ];
 }

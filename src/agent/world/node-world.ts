@@ -1,5 +1,6 @@
 /** What is observed on one node. */
 import { AnyWorld } from '../../world/any-world.ts';
+import type { LabelSelector } from '../../api/kubernetes/meta.ts';
 import { Table } from '../../world/table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
 
@@ -22,9 +23,22 @@ export interface NodeSubnet {
   readonly natOutgoing: boolean;
   /** `node-1:172.18.0.2,node-2`: nodes of a centralized gateway, each with the address that it translates to, if it has one. */
   readonly gatewayNodes: string;
+  /** Nodes of a centralized gateway by label, if `gatewayNodes` is empty. */
+  readonly gatewaySelectors: readonly LabelSelector[];
   readonly centralized: boolean;
   /** First match wins. */
   readonly natRules: readonly NatRule[];
+  /** What leaves is sent to these hosts, and not translated. */
+  readonly egress?: EgressGateway;
+}
+
+/** `externalEgressGateway`. */
+export interface EgressGateway {
+  /** At most one a family. */
+  readonly gateways: readonly string[];
+  /** A table of routes that no other program uses. */
+  readonly table: number;
+  readonly priority: number;
 }
 
 /** One of `natOutgoingPolicyRules`. */
@@ -41,6 +55,7 @@ export interface NodeFacts {
   /** Its InternalIP addresses. */
   readonly addresses: readonly string[];
   readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** An Interface of the Open_vSwitch database, by name. */
@@ -76,7 +91,8 @@ export type ObservedDevice =
 export class NodeWorld extends AnyWorld {
   /** By `namespace/name`. */
   readonly pods = new Table<NodePod>(this.reactor, 'pods');
-  readonly subnets = new Table<NodeSubnet>(this.reactor, 'subnets');
+  /** Index `egress`: under the empty value, those with an `egress`. */
+  readonly subnets = new Table<NodeSubnet>(this.reactor, 'subnets', { egress: ({ egress }) => (egress === undefined ? [] : ['']) });
   /** By name: this node alone. */
   readonly nodes = new Table<NodeFacts>(this.reactor, 'nodes');
   /** Index `interface`: attachments of one interface of a pod, which differ in their sandbox. */

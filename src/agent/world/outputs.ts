@@ -66,6 +66,20 @@ export interface PacketFilterOutput {
   readonly script: string;
 }
 
+/** A route of a table of its own, or a rule that sends packets to such a table, as `ip` takes it: `default via 172.18.0.9 table 1001`. */
+export interface RoutingOutput {
+  readonly kind: 'routing';
+  readonly family: 4 | 6;
+  readonly part: 'rule' | 'route';
+  readonly text: string;
+}
+
+/** A device of the node whose packets the firewalls of other programs have to let through. */
+export interface AcceptedDeviceOutput {
+  readonly kind: 'accepted-device';
+  readonly device: DeviceName;
+}
+
 /** A port stays as it is: what it should be is not known now. */
 export interface RetainedPortOutput {
   readonly kind: 'retained-port';
@@ -105,4 +119,5 @@ export type Answer =
 
 export type PortPartOutput = PortOutput | BridgeOutput | SettingsOutput | RetainedPortOutput;
 export type DevicePartOutput = DeviceOutput | LinkOutput | RetainedDeviceOutput;
-export type NodeOutput = PortPartOutput | DevicePartOutput | PacketFilterOutput | NodeAnnotationsOutput | AnswerOutput;
+export type NodeOutput =
+  PortPartOutput | DevicePartOutput | RoutingOutput | PacketFilterOutput | AcceptedDeviceOutput | NodeAnnotationsOutput | AnswerOutput;

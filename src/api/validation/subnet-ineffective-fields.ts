@@ -6,6 +6,7 @@ import type { Finding } from './finding.ts';
 import { findingOf } from './finding.ts';
 import { isOvnProvider } from '../names.ts';
 import type { NamedSubnet, SubnetSettings } from '../defaults/subnet-defaults.ts';
+import { isTableOfHost } from '../routing-tables.ts';
 import { effectiveProvider, effectiveVpc, isMacOnly, subnetCidrs } from '../defaults/subnet-defaults.ts';
 
 interface Need {
@@ -30,6 +31,12 @@ export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: P
   const routed = { what: 'spec.logicalGateway true', met: vlan === '' || spec.logicalGateway === true };
   const networks = { what: 'spec.cidrBlock', met: v4 !== undefined || v6 !== undefined };
   const centralized = { what: 'spec.gatewayType centralized', met: gatewayType === 'centralized' };
+  const { externalEgressGateway: egress = '', policyRoutingTableID: table = 0, policyRoutingPriority: priority = 0 } = spec;
+  const ownTable = {
+    what: 'a spec.policyRoutingTableID that is not 0 and not 253 to 255, which are the tables of the host',
+    met: !isTableOfHost(table),
+  };
+  const gateway = { what: 'spec.externalEgressGateway', met: egress !== '' };
   const set: readonly (readonly [field: string, value: string, needs: readonly Need[]])[] = [
     ['enableDHCP', spec.enableDHCP === true ? 'true' : '', [ovn]],
     ['dhcpV4Options', dhcpV4Options, [ovn, dhcp, ipv4]],
@@ -43,6 +50,9 @@ export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: P
     ['routeTable', routeTable, [ovn]],
     ['natOutgoing', nat.met ? 'true' : '', [ovn, inDefault, routed, networks]],
     ['natOutgoingPolicyRules', rules.length === 0 ? '' : JSON.stringify(rules), [nat, ovn, inDefault, routed, networks]],
+    ['externalEgressGateway', egress, [ovn, inDefault, routed, networks, ownTable]],
+    ['policyRoutingTableID', table === 0 ? '' : String(table), [gateway]],
+    ['policyRoutingPriority', priority === 0 ? '' : String(priority), [gateway]],
     ['gatewayType', centralized.met ? gatewayType : '', [ovn, inDefault]],
     ['gatewayNode', gatewayNode, [ovn, inDefault, centralized]],
     ['gatewayNodeSelectors', gatewayNodeSelectors.length === 0 ? '' : JSON.stringify(gatewayNodeSelectors), [ovn, inDefault, centralized]],

@@ -1,0 +1,214 @@
+/**
+ * What pods send to the outside, by real packets: from which address and through which node, as Subnets say; beside kube-proxy's translation,
+ * a firewall of iptables, and programs that flush everything.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { NetworkNamespace } from '../../lab/node/namespace.ts';
+import type { Resource } from '../../src/kube/resource.ts';
+import { until } from '../../src/testing/until.ts';
+import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
+
+const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
+const OUTSIDE = '172.18.0.99';
+/** A network behind the host outside, which only an egress gateway reaches. */
+const BEYOND = '192.0.2.1';
+const CLUSTER_IP = '10.96.0.50';
+const HOST_PORT = '10.96.0.51';
+/** As Docker leaves the chain of iptables. */
+const DROPPING = 'table ip filter { chain FORWARD { type filter hook forward priority 0; policy drop; }; }';
+
+let cluster: PacketCluster;
+let one: AgentNode;
+let two: AgentNode;
+let outside: NetworkNamespace;
+let web: RunningPod;
+let db: RunningPod;
+const stops: (() => Promise<unknown>)[] = [];
+
+before(async () => {
+  if (skip !== false) return;
+  cluster = await PacketCluster.start();
+  stops.unshift(() => cluster[Symbol.asyncDispose]());
+  const [first, second] = cluster.nodes;
+  assert.ok(first && second);
+  [one, two] = [first, second];
+  outside = await cluster.underlay.addOutsideHost(`${OUTSIDE}/16`);
+  stops.unshift(() => outside.delete());
+  await watchSources(outside);
+  for (const { node } of cluster.nodes) await watchSources(node.namespace);
+  await subnet('red', { cidrBlock: '10.20.0.0/16', gateway: '10.20.0.1', enableLb: false, natOutgoing: true });
+  web = await cluster.runPod('web', one, { 'ovn.kubernetes.io/logical_switch': 'red' });
+  stops.unshift(() => web.sandbox.delete());
+  db = await cluster.runPod('db', two);
+  stops.unshift(() => db.sandbox.delete());
+});
+after(async () => {
+  for (const stop of stops) await stop();
+});
+
+async function subnet(name: string, spec: object): Promise<void> {
+  await cluster.create('Subnet', 'subnets', { metadata: { name }, spec });
+}
+
+async function change(name: string, spec: object): Promise<void> {
+  await cluster.client.mergePatch(SUBNETS, { name }, { spec });
+}
+
+/** Keeps the sources of the echo requests that arrive. */
+async function watchSources(namespace: NetworkNamespace): Promise<void> {
+  const rule = 'icmp type echo-request add @sources { ip saddr }';
+  const chain = `chain input { type filter hook input priority 0; ${rule}; }`;
+  await namespace.run('nft', `table ip seen { set sources { type ipv4_addr; flags dynamic; size 1000; }; ${chain}; }`);
+}
+
+/** The sources that a namespace has seen since it was last asked. */
+async function seenBy(namespace: NetworkNamespace): Promise<readonly string[]> {
+  const { nftables } = JSON.parse(await namespace.run('nft', '-j', 'list', 'set', 'ip', 'seen', 'sources')) as {
+    readonly nftables: readonly { readonly set?: { readonly elem?: readonly string[] } }[];
+  };
+  await namespace.run('nft', 'flush', 'set', 'ip', 'seen', 'sources');
+  return nftables.flatMap(({ set }) => set?.elem ?? []).toSorted();
+}
+
+/** Sends from a pod until the address answers, and then tells which sources arrived with the last packets. */
+async function sourcesAt(namespace: NetworkNamespace, from: RunningPod, to: string): Promise<readonly string[]> {
+  await seenBy(namespace);
+  assert.ok(await from.sandbox.reaches(to), `${from.address} reaches ${to}`);
+  return await seenBy(namespace);
+}
+
+/** The sources, once they are as expected: a change of a Subnet takes a moment to arrive. */
+async function untilSources(what: string, from: RunningPod, expected: readonly string[], to = OUTSIDE): Promise<void> {
+  let seen: readonly string[] = [];
+  await until(
+    `${what}: ${expected.join()} at ${to}`,
+    async () => {
+      await seenBy(outside);
+      await from.sandbox.reaches(to, { seconds: 1 });
+      seen = await seenBy(outside);
+      return seen.join() === expected.join();
+    },
+    60_000,
+    () => `seen ${seen.join()}`,
+  );
+}
+
+test('outside, a pod of a distributed Subnet has the address of its node; inside, its own', { skip }, async () => {
+  await untilSources('distributed', web, [one.node.address]);
+  await untilSources('distributed', db, [two.node.address]);
+  for (const { node } of cluster.nodes) assert.deepEqual(await sourcesAt(node.namespace, web, node.address), [web.address], node.name);
+  await watchSources(db.sandbox.namespace);
+  assert.deepEqual(await sourcesAt(db.sandbox.namespace, web, db.address), [web.address], 'a pod of another Subnet');
+});
+
+test('natOutgoingPolicyRules: first match wins', { skip }, async () => {
+  await outside.run('ip', 'route', 'add', '10.20.0.0/16', 'via', one.node.address);
+  const forward = { action: 'forward', match: { dstIPs: `${OUTSIDE}/32` } };
+  const others = { action: 'forward', match: { srcIPs: '10.20.200.0/24' } };
+  await change('red', { natOutgoingPolicyRules: [{ action: 'nat', match: { srcIPs: web.address } }, forward] });
+  await untilSources('nat comes first', web, [one.node.address]);
+  await change('red', { natOutgoingPolicyRules: [others, forward] });
+  await untilSources('forward', web, [web.address]);
+  await change('red', { natOutgoingPolicyRules: [others] });
+  await untilSources('a rule about other pods', web, [one.node.address]);
+  await outside.run('ip', 'route', 'delete', '10.20.0.0/16');
+});
+
+test('centralized: through the node of the gateway, with its address or the one given, and through several', { skip }, async () => {
+  await change('red', { gatewayType: 'centralized', gatewayNode: 'node-2' });
+  await untilSources('by node-2', web, [two.node.address]);
+  await two.node.namespace.run('ip', 'address', 'add', '172.18.0.222/16', 'dev', 'br-phy');
+  await change('red', { gatewayNode: 'node-2:172.18.0.222' });
+  await untilSources('with an address of its own', web, ['172.18.0.222']);
+  for (const { node } of cluster.nodes) assert.deepEqual(await sourcesAt(node.namespace, web, node.address), [web.address], node.name);
+  await change('red', { gatewayNode: 'node-1,node-2', enableEcmp: true });
+  const seen = new Set<string>();
+  await until('flows leave by one of two nodes', async () => {
+    await seenBy(outside);
+    await web.sandbox.reaches(OUTSIDE, { seconds: 1 });
+    const [source, ...more] = await seenBy(outside);
+    assert.deepEqual(more, []);
+    if (source !== undefined) seen.add(source);
+    return source === one.node.address || source === two.node.address;
+  });
+  assert.ok(!seen.has(web.address), 'never with its own address');
+  await change('red', { gatewayType: 'distributed', gatewayNode: '', enableEcmp: false });
+  await untilSources('distributed again', web, [one.node.address]);
+});
+
+test(
+  'a Service that the node translates: the reply comes back, with a firewall that drops and a strict reverse path',
+  { skip },
+  async () => {
+    const { namespace } = one.node;
+    const cat = await cluster.runPod('cat', one);
+    // As kube-proxy, Docker and a careful administrator have it.
+    const translated = (hook: string): string =>
+      `chain ${hook} { type nat hook ${hook} priority -100; ip daddr ${CLUSTER_IP} dnat to ${db.address}; ip daddr ${HOST_PORT} dnat to ${cat.address}; }`;
+    const marked = `chain marks { type filter hook prerouting priority -101; ip saddr != 10.0.0.0/8 ip daddr ${CLUSTER_IP} meta mark set mark or 0x4000; }`;
+    const masquerade = 'chain postrouting { type nat hook postrouting priority 100; meta mark & 0x4000 == 0x4000 masquerade; }';
+    await namespace.run(
+      'nft',
+      ['table ip kube-proxy {', translated('prerouting'), translated('output'), marked, masquerade, '}'].join('\n'),
+    );
+    await namespace.run('nft', DROPPING);
+    await namespace.run('sysctl', '-qw', 'net.ipv4.conf.all.rp_filter=1');
+    await until('the firewall lets pods through', async () =>
+      (await namespace.run('nft', 'list', 'chain', 'ip filter FORWARD')).includes('kiln'),
+    );
+    assert.ok(await web.sandbox.reaches(CLUSTER_IP), 'from a pod of another node');
+    assert.ok(await namespace.reaches(CLUSTER_IP), 'from the node');
+    assert.ok(await cat.sandbox.reaches(CLUSTER_IP), 'from a pod of the same Subnet');
+    assert.ok(await cat.sandbox.reaches(HOST_PORT), 'from a pod to itself');
+    for (const address of [CLUSTER_IP, HOST_PORT]) await outside.run('ip', 'route', 'add', `${address}/32`, 'via', one.node.address);
+    assert.ok(await outside.reaches(CLUSTER_IP), 'from the outside to a pod of another node');
+    await watchSources(cat.sandbox.namespace);
+    assert.ok(await outside.reaches(HOST_PORT), 'from the outside to a pod of this node');
+    assert.deepEqual(await seenBy(cat.sandbox.namespace), [OUTSIDE], 'which sees the client');
+    await change('ovn-default', { gatewayType: 'centralized', gatewayNode: 'node-2' });
+    await untilSources('by node-2', cat, [two.node.address]);
+    assert.ok(await outside.reaches(HOST_PORT), 'and whose replies leave by another node otherwise');
+    await change('ovn-default', { gatewayType: 'distributed', gatewayNode: '' });
+    await outside.run('ip', 'route', 'delete', `${HOST_PORT}/32`);
+    await cat.sandbox.delete();
+    await untilSources('and to the outside', web, [one.node.address]);
+    // firewalld reloads: everything is gone for a moment.
+    await namespace.run('nft', 'flush', 'ruleset');
+    await namespace.run('nft', DROPPING);
+    await untilSources('after a flush', web, [one.node.address]);
+    await namespace.run('nft', 'delete', 'table', 'ip', 'filter');
+    await outside.run('ip', 'route', 'delete', `${CLUSTER_IP}/32`);
+  },
+);
+
+test('externalEgressGateway: to a host outside, with the address of the pod; flushed rules come back', { skip }, async () => {
+  await outside.run('ip', 'address', 'add', `${BEYOND}/32`, 'dev', 'lo');
+  await outside.run('ip', 'route', 'add', '10.20.0.0/16', 'via', one.node.address);
+  const { namespace } = one.node;
+  // Of another program: it stays.
+  await namespace.run('ip', 'rule', 'add', 'from', '10.9.9.9', 'lookup', '999', 'priority', '999');
+  const before = [await namespace.run('ip', 'rule', 'show'), await namespace.run('ip', 'route', 'show')];
+  await change('red', { natOutgoing: false, externalEgressGateway: OUTSIDE, policyRoutingTableID: 1001, policyRoutingPriority: 1000 });
+  await untilSources('through the gateway', web, [web.address], BEYOND);
+  assert.ok(await web.sandbox.reaches(db.address), 'pods as before');
+  const routing = async (): Promise<string> =>
+    (await namespace.run('ip', 'rule', 'show')) + (await namespace.run('ip', 'route', 'show', 'table', '1001').catch(() => ''));
+  const made = await routing();
+  assert.match(made, new RegExp(`from ${web.address} lookup 1001`));
+  await namespace.run('ip', 'rule', 'delete', 'priority', '1000');
+  await namespace.run('ip', 'route', 'flush', 'table', '1001');
+  await until('the rules are back', async () => (await routing()) === made);
+  await change('red', { gatewayType: 'centralized', gatewayNode: 'node-2' });
+  await outside.run('ip', 'route', 'replace', '10.20.0.0/16', 'via', two.node.address);
+  await untilSources('through node-2', web, [web.address], BEYOND);
+  await until('the rule of the pod is gone', async () => (await namespace.run('ip', 'rule', 'show')) === before[0]);
+  assert.match(await two.node.namespace.run('ip', 'rule', 'show'), /from 10\.20\.0\.0\/16 lookup 1001/);
+  await change('red', { natOutgoing: true, externalEgressGateway: '', gatewayType: 'distributed', gatewayNode: '' });
+  await untilSources('translated again', web, [one.node.address]);
+  const after = async (): Promise<readonly string[]> => [
+    await namespace.run('ip', 'rule', 'show'),
+    await namespace.run('ip', 'route', 'show'),
+  ];
+  await until('nothing of it is left', async () => (await after()).join() === before.join() && (await routing()) === before[0]);
+});

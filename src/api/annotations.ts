@@ -28,8 +28,8 @@ export const POD_ANNOTATIONS = {
   ip_pool: { use: 'acts', what: 'an IPPool, or addresses separated by commas, from which the interface gets its own' },
   logical_switch: { use: 'acts, writes', what: 'its Subnet; a request for it before the interface has one' },
   logical_router: { use: 'writes', what: 'the Vpc of its Subnet' },
-  vlan_id: { use: '-', what: 'of an underlay network' },
-  provider_network: { use: '-', what: 'of an underlay network' },
+  vlan_id: { use: 'writes', what: 'tag of the Vlan of its Subnet' },
+  provider_network: { use: 'writes', what: 'ProviderNetwork of the Vlan of its Subnet' },
   pod_nic_type: {
     use: 'acts, writes',
     what: '`veth-pair`, `internal-port`, …: what the node agent creates; Kiln writes the default on pods without it',

@@ -53,6 +53,7 @@ export const REASONS = {
     means: "the Vpc's router has no port to the Subnet yet",
     next: 'wait; if it lasts, see the Vpc and the log',
   },
+  LocalnetPending: { means: 'the port of an underlay Subnet into its Vlan does not exist yet', next: 'wait; if it lasts, see the log' },
   SwitchPending: { means: 'the logical switch does not exist yet', next: 'wait; if it lasts, see the log' },
   SubnetTerminating: { means: 'the Subnet is being deleted and accepts no new dependents', next: 'choose another Subnet' },
   EipTerminating: { means: 'the EIP is being deleted and accepts no new rule', next: 'name another EIP' },
@@ -269,6 +270,18 @@ export const REASONS = {
     next: 'create it, or correct spec.provider',
   },
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'correct it' },
+  VlanMissing: {
+    means: 'spec.vlan of the Subnet names a Vlan that does not exist, or that is being deleted',
+    next: 'create it, or correct spec.vlan; kubectl get vlans',
+  },
+  VlanConflict: {
+    means: 'another Vlan, which is older, has the same tag in the same ProviderNetwork; no Subnet is connected to this one',
+    next: 'choose another spec.id, or put the Subnets on the other Vlan',
+  },
+  ProviderNetworkMissing: {
+    means: 'spec.provider of the Vlan names a ProviderNetwork that does not exist',
+    next: 'create it, or correct spec.provider; kubectl get provider-networks',
+  },
   VpcMissing: { means: 'the Vpc does not exist', next: 'create it again, or delete the Subnet' },
 
   // Features that are not implemented.

@@ -17,6 +17,8 @@ export const DEFAULT_CIDR = '10.16.0.0/16';
 export const JOIN_CIDR = '100.64.0.0/16';
 export const SERVICE_CIDR = '10.96.0.0/12';
 export const EXTERNAL_SUBNET = 'external';
+/** ProviderNetwork of a Vlan that names none. */
+export const DEFAULT_PROVIDER_NETWORK = 'provider';
 /** Default Subnet of an IptablesEIP. */
 export const NAT_GATEWAY_SUBNET = 'ovn-vpc-external-network';
 

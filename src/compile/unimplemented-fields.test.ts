@@ -40,7 +40,7 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   subnets: {
     kind: subnetKind,
     implemented:
-      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable vpc',
+      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable vlan vpc',
     reported: {
       enableExternalLBAddress: true,
       enableMulticastSnoop: true,
@@ -49,7 +49,6 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
       u2oInterconnection: true,
       u2oInterconnectionIP: '10.110.0.9',
       vips: ['10.110.0.7'],
-      vlan: 'v10',
     },
     base: { cidrBlock: '10.110.0.0/24' },
   },
@@ -149,11 +148,11 @@ test('the report on an invalid Subnet or Vpc does not claim that all other field
   const { bench } = new PodScene();
   const message = (): string =>
     conditionsOf('subnets', bench.object('subnets', 'one') as never).find(({ type }) => type === 'NotCarriedOut')?.message ?? '';
-  bench.put('subnets', { metadata: { name: 'one' }, spec: { cidrBlock: '10.110.0.0/24', vpc: 'absent', vlan: 'v10' } });
+  bench.put('subnets', { metadata: { name: 'one' }, spec: { cidrBlock: '10.110.0.0/24', vpc: 'absent', vips: ['10.110.0.7'] } });
   bench.converge();
   assert.equal(
     message(),
-    'Subnet one: spec.vlan is set, but this version does not implement it. All else waits: condition Accepted says for what',
+    'Subnet one: spec.vips is set, but this version does not implement it. All else waits: condition Accepted says for what',
   );
   bench.put('vpcs', { metadata: { name: 'absent' } });
   bench.converge();

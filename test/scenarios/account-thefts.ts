@@ -279,7 +279,7 @@ const NETWORK_THEFTS: readonly Theft[] = [
   remove('delete a Vip without a lease', `${OVN}/vips/kept`),
   patch('change a SecurityGroup', `${OVN}/security-groups/shut`, { spec: { allowSameGroupTraffic: true } }),
   patch('change an IPPool', `${OVN}/ippools/few`, { spec: { ips: ['10.143.0.99'] } }),
-  patch('change the status of what it does not carry out', `${OVN}/vlans/one/status`, { status: { subnets: ['vault-net'] } }),
+  patch('change the status of what it does not carry out', `${OVN}/security-groups/shut/status`, { status: { portGroup: 'ovn.sg.open' } }),
   patch('change a NAT rule', `${OVN}/ovn-fips/one`, { spec: { v4Ip: '10.143.0.5' } }),
 ];
 

@@ -73,14 +73,14 @@ export const ineffective: readonly Scenario[] = [
     },
   },
   {
-    name: 'conditions report: an underlay Subnet with a bare switch, a Vip named as a port of a pod, an IPPool for a namespace in another Subnet',
+    name: 'conditions report: an underlay Subnet without its Vlan, a Vip named as a port of a pod, an IPPool for a namespace in another Subnet',
     run: async (cluster) => {
       const tenant = tenantYaml('h92', '10.192.0.0/24') + namespaceYaml('h92-under');
       const under = subnetYaml('h92-under', { cidrBlock: '10.193.0.0/24', vlan: 'h92-vlan', namespaces: ['h92-under'] });
       await cluster.apply(tenant + under);
       await condition(cluster, 'subnet', 'h92-net', 'Ready', 'True');
       const bare = await condition(cluster, 'subnet', 'h92-under', 'Ready', 'False');
-      assert.match(bare.message, /no port localnet\.h92-under of type localnet/);
+      assert.match(bare.message, /spec\.vlan "h92-vlan" names a Vlan that does not exist/);
       await cluster.apply(podYaml('h92', 'web') + podYaml('h92-under', 'waits'));
       await running(cluster, 'h92', 'web');
       // Creation times are whole seconds: of two objects of one second the uid decides which one has the port.
@@ -88,7 +88,7 @@ export const ineffective: readonly Scenario[] = [
       const pool = custom('IPPool', 'h92-pool', { subnet: 'h92-under', ips: ['10.193.0.20'], namespaces: ['h92'] });
       const vip = custom('Vip', 'web.h92', { subnet: 'h92-net', namespace: 'h92' });
       await cluster.apply(pool + vip);
-      assert.match((await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'h92-under')).message, /localnet\.h92-under/);
+      assert.match((await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'h92-under')).message, /h92-vlan/);
       assert.equal((await condition(cluster, 'vip', 'web.h92', 'Accepted', 'False')).reason, 'RowConflict');
       assert.equal((await condition(cluster, 'ippool', 'h92-pool', 'WithoutEffect', 'True')).reason, 'PoolOutsideNamespace');
       const all = (await kiln(cluster, 'status', '-o', 'name')).text.split('\n');

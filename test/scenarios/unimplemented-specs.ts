@@ -11,8 +11,6 @@ export const UNIMPLEMENTED_SPECS: Readonly<Partial<Record<ResourceName, readonly
     { externalPort: '8081' },
   ],
   'security-groups': [{ allowSameGroupTraffic: true }, { allowSameGroupTraffic: false }],
-  vlans: [{ id: 10, provider: 'nowhere' }, { id: 11 }],
-  'provider-networks': [{ defaultInterface: 'eth9' }, { defaultInterface: 'eth8' }],
   'vpc-nat-gateways': [{ vpc: 'nowhere', subnet: 'nowhere', lanIp: '10.0.0.254' }, { lanIp: '10.0.0.253' }],
   'vpc-egress-gateways': [
     { externalSubnet: 'nowhere', policies: [{ snat: true, ipBlocks: ['10.0.0.0/8'] }] },

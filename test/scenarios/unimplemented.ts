@@ -216,10 +216,10 @@ export const unimplemented: readonly Scenario[] = [
       const all =
         vpcYaml('fields', { enableExternal: true }) +
         subnetYaml('fields-net', { cidrBlock: '10.110.0.0/24', enableMulticastSnoop: true }) +
-        subnetYaml('fields-vlan', { vpc: 'fields', cidrBlock: '10.111.0.0/24', vlan: 'vlan10' });
+        subnetYaml('fields-vips', { vpc: 'fields', cidrBlock: '10.111.0.0/24', vips: ['10.111.0.9'] });
       await cluster.apply(all);
       await warned(cluster, 'Subnet', 'fields-net', 'UnsupportedField', /enableMulticastSnoop/);
-      await warned(cluster, 'Subnet', 'fields-vlan', 'UnsupportedField', /vlan/);
+      await warned(cluster, 'Subnet', 'fields-vips', 'UnsupportedField', /vips/);
       await warned(cluster, 'Vpc', 'fields', 'UnsupportedField', /enableExternal/);
       await condition(cluster, 'subnet', 'fields-net', 'Ready', 'True');
       await cluster.removeAll(all);

@@ -269,7 +269,7 @@ test(
       'kubectl edit subnet 1',
       'kubectl get vips 0',
       'kiln explain pod 1 -n',
-      'ovn-nbctl show  0',
+      'kubectl get vlans 0',
       'kiln delete vpc 1 --cascade --dry-run',
     ])
       assert.ok(forms.has(form), `${form} is not among ${[...forms.keys()].join(', ')}`);

@@ -10,6 +10,7 @@ import { dependencies as ovnEip } from '../ovn-eip/dependencies.ts';
 import { dependencies as ovnFip } from '../ovn-fip/dependencies.ts';
 import { dependencies as ovnSnatRule } from '../ovn-snat-rule/dependencies.ts';
 import { dependencies as ovnDnatRule } from '../ovn-dnat-rule/dependencies.ts';
+import { dependencies as vlan } from '../vlan/dependencies.ts';
 import { dependencies as iptablesEip } from '../iptables-eip/dependencies.ts';
 import { dependencies as iptablesFipRule } from '../iptables-fip-rule/dependencies.ts';
 import { dependencies as iptablesSnatRule } from '../iptables-snat-rule/dependencies.ts';
@@ -27,6 +28,7 @@ export const DEPENDENCIES_OF_KINDS = {
   'ovn-fips': ovnFip,
   'ovn-snat-rules': ovnSnatRule,
   'ovn-dnat-rules': ovnDnatRule,
+  vlans: vlan,
   'iptables-eips': iptablesEip,
   'iptables-fip-rules': iptablesFipRule,
   'iptables-snat-rules': iptablesSnatRule,

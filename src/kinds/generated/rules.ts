@@ -12,6 +12,8 @@ import { rules as ovnEip } from '../ovn-eip/rules.ts';
 import { rules as ovnFip } from '../ovn-fip/rules.ts';
 import { rules as ovnSnatRule } from '../ovn-snat-rule/rules.ts';
 import { rules as ovnDnatRule } from '../ovn-dnat-rule/rules.ts';
+import { rules as vlan } from '../vlan/rules.ts';
+import { rules as providerNetwork } from '../provider-network/rules.ts';
 import { rules as iptablesEip } from '../iptables-eip/rules.ts';
 import { rules as iptablesFipRule } from '../iptables-fip-rule/rules.ts';
 import { rules as iptablesSnatRule } from '../iptables-snat-rule/rules.ts';
@@ -31,6 +33,8 @@ export const RULES_OF_KINDS = {
   'ovn-fips': ovnFip,
   'ovn-snat-rules': ovnSnatRule,
   'ovn-dnat-rules': ovnDnatRule,
+  vlans: vlan,
+  'provider-networks': providerNetwork,
   'iptables-eips': iptablesEip,
   'iptables-fip-rules': iptablesFipRule,
   'iptables-snat-rules': iptablesSnatRule,

@@ -21,6 +21,8 @@ import { table as ovnEip } from '../ovn-eip/table.ts';
 import { table as ovnFip } from '../ovn-fip/table.ts';
 import { table as ovnSnatRule } from '../ovn-snat-rule/table.ts';
 import { table as ovnDnatRule } from '../ovn-dnat-rule/table.ts';
+import { table as vlan } from '../vlan/table.ts';
+import { table as providerNetwork } from '../provider-network/table.ts';
 import { table as iptablesEip } from '../iptables-eip/table.ts';
 import { table as iptablesFipRule } from '../iptables-fip-rule/table.ts';
 import { table as iptablesSnatRule } from '../iptables-snat-rule/table.ts';
@@ -44,6 +46,8 @@ export const TABLES = {
   'ovn-fips': ovnFip,
   'ovn-snat-rules': ovnSnatRule,
   'ovn-dnat-rules': ovnDnatRule,
+  vlans: vlan,
+  'provider-networks': providerNetwork,
   'iptables-eips': iptablesEip,
   'iptables-fip-rules': iptablesFipRule,
   'iptables-snat-rules': iptablesSnatRule,
@@ -70,6 +74,8 @@ export class KindTables extends AnyWorld {
   readonly ovnFips: TableOf<typeof ovnFip>;
   readonly ovnSnatRules: TableOf<typeof ovnSnatRule>;
   readonly ovnDnatRules: TableOf<typeof ovnDnatRule>;
+  readonly vlans: TableOf<typeof vlan>;
+  readonly providerNetworks: TableOf<typeof providerNetwork>;
   readonly iptablesEips: TableOf<typeof iptablesEip>;
   readonly iptablesFipRules: TableOf<typeof iptablesFipRule>;
   readonly iptablesSnatRules: TableOf<typeof iptablesSnatRule>;
@@ -95,6 +101,8 @@ export class KindTables extends AnyWorld {
     this.ovnFips = openTable(reactor, 'ovn-fips', ovnFip, settings);
     this.ovnSnatRules = openTable(reactor, 'ovn-snat-rules', ovnSnatRule, settings);
     this.ovnDnatRules = openTable(reactor, 'ovn-dnat-rules', ovnDnatRule, settings);
+    this.vlans = openTable(reactor, 'vlans', vlan, settings);
+    this.providerNetworks = openTable(reactor, 'provider-networks', providerNetwork, settings);
     this.iptablesEips = openTable(reactor, 'iptables-eips', iptablesEip, settings);
     this.iptablesFipRules = openTable(reactor, 'iptables-fip-rules', iptablesFipRule, settings);
     this.iptablesSnatRules = openTable(reactor, 'iptables-snat-rules', iptablesSnatRule, settings);
@@ -121,6 +129,8 @@ export class KindTables extends AnyWorld {
       'ovn-fips': this.ovnFips,
       'ovn-snat-rules': this.ovnSnatRules,
       'ovn-dnat-rules': this.ovnDnatRules,
+      vlans: this.vlans,
+      'provider-networks': this.providerNetworks,
       'iptables-eips': this.iptablesEips,
       'iptables-fip-rules': this.iptablesFipRules,
       'iptables-snat-rules': this.iptablesSnatRules,

@@ -5,5 +5,4 @@ export const resource = kubeOvnKind(providerNetworkKind, {
   // Each of the conditions in its status is about a node.
   conditions: 'annotation',
   optional: true,
-  unimplemented: 'underlay networks (ProviderNetwork)',
 });

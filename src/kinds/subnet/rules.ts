@@ -5,6 +5,7 @@ import { orphanedSubnet } from '../../compile/subnet/retained/orphaned-subnet.ts
 import { subnetAcls } from '../../compile/subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from '../../compile/subnet/rows/subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from '../../compile/subnet/rows/subnet-gateway.ts';
+import { subnetLocalnet } from '../../compile/subnet/rows/subnet-localnet.ts';
 import { subnetLoadBalancers } from '../../compile/subnet/rows/subnet-load-balancers.ts';
 import { subnetRoutes } from '../../compile/subnet/rows/subnet-routes.ts';
 import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
@@ -20,6 +21,7 @@ export const rules: readonly Rule[] = [
   subnetAcceptedSpec,
   subnetUnsupported,
   subnetSwitch,
+  subnetLocalnet,
   subnetLoadBalancers,
   subnetDhcp,
   subnetAcls,

@@ -43,7 +43,9 @@ function rulesFor(resources: readonly ResourceName[], comments: Pick<RoleRule, '
 }
 
 function statusRules(resources: readonly ResourceName[], comments: Pick<RoleRule, 'comment'> = {}): readonly RoleRule[] {
-  const written = resources.filter((resource) => traitsOf(resource).conditions === 'status' && traitsOf(resource).statusSubresource);
+  const written = resources.filter(
+    (resource) => traitsOf(resource).statusSubresource && (traitsOf(resource).conditions === 'status' || ownsStatus(resource)),
+  );
   const [first] = written;
   if (first === undefined) return [];
   return [
@@ -54,6 +56,11 @@ function statusRules(resources: readonly ResourceName[], comments: Pick<RoleRule
       ...comments,
     },
   ];
+}
+
+/** Kiln writes the whole status of its own kinds, also where their conditions are in an annotation. */
+function ownsStatus(resource: ResourceName): boolean {
+  return traitsOf(resource).group === GROUP && traitsOf(resource).unimplemented === undefined;
 }
 
 function roleRules(): readonly RoleRule[] {

@@ -44,8 +44,6 @@ const RULE_NAMES = ['rule0', 'rule1'];
 /** Kinds that are not implemented: each object has a condition that reports it. */
 const UNSERVED: readonly (readonly [path: ApiPath, spec: JsonObject])[] = [
   ['kubeovn.io/v1/security-groups', {}],
-  ['kubeovn.io/v1/vlans', { id: 7, provider: 'pn0' }],
-  ['kubeovn.io/v1/provider-networks', { defaultInterface: 'eth1' }],
   ['kubeovn.io/v1/vpc-nat-gateways', { vpc: 'v0', subnet: 's0', lanIp: '10.1.0.5' }],
   ['kubeovn.io/v1/vpc-dnses', { vpc: 'v0', subnet: 's0' }],
   [

@@ -33,7 +33,8 @@ import { portGroupsOf, portAddressText } from '../port/pod-port.ts';
 import { podOwner } from '../view/pod-view.ts';
 import { outsideTenancy } from '../report/tenancy-report.ts';
 import type { PodView } from '../view/pod-view.ts';
-import { localnetMissing } from '../../subnet/validity/underlay.ts';
+import { localnetMissing, subnetUnderlay } from '../../subnet/validity/underlay.ts';
+import type { SubnetView } from '../../subnet/validity/subnet-view.ts';
 import { isWithin, subnetNetworks, switchId } from '../../subnet/validity/subnet-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
@@ -221,7 +222,18 @@ function allocatedAnnotations(world: World, { nic, durable }: Binding): Readonly
       : { [key('pod_nic_type')]: null }),
     [key('allocated')]: 'true',
     ...(nic.isOvn && subnet?.routed === true && { [key('logical_router')]: subnet.vpc }),
+    ...(nic.isOvn && subnet !== undefined && underlayAnnotations(world, nic, subnet)),
     ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
+  };
+}
+
+/** Node agents and tools of Kube-OVN read them. */
+function underlayAnnotations(world: World, { provider }: PodInterface, { name }: SubnetView): Readonly<Record<string, string>> {
+  const underlay = world.ask(subnetUnderlay, name);
+  if (underlay.kind !== 'connected') return {};
+  return {
+    [podAnnotation(provider, 'vlan_id')]: String(underlay.tag),
+    [podAnnotation(provider, 'provider_network')]: underlay.providerNetwork,
   };
 }
 

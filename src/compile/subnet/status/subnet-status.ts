@@ -1,4 +1,5 @@
 /** Subnet.status: addresses by count and range, conditions, and the rows and the node that serve it. */
+import { localnetPort } from '../../../api/names.ts';
 import type { Reason } from '../../../api/reasons.ts';
 import { dhcpOptionsId } from '../../../nb/tables.ts';
 import { keysOf } from '../../../world/domain.ts';
@@ -21,7 +22,7 @@ import { namespacesOutsideVpc, namespacesSelectedOutsideVpc } from '../validity/
 import { mtuInUse } from '../validity/mtu-under-pods.ts';
 import { networkInUse } from '../validity/subnet-networks.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
-import { localnetMissing } from '../validity/underlay.ts';
+import { localnetId, subnetUnderlay } from '../validity/underlay.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
 import { subnetOwner, runsOnceAdopted, subnetNetworks, subnetSpec, subnetView } from '../validity/subnet-view.ts';
@@ -156,12 +157,20 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   ) {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
   }
-  const bare = world.ask(localnetMissing, view.name);
-  if (bare !== undefined) return no('NotCarriedOut', bare, 'Warning');
+  const underlay = world.ask(subnetUnderlay, view.name);
+  if (underlay.kind === 'waiting') return no(underlay.reason, withPort(world, view, underlay.message), 'Warning');
+  if (underlay.kind === 'connected' && !isOursOnceAdopted(world, localnetId(view.name), subnetOwner(view)))
+    return no('LocalnetPending', `Logical switch ${view.name} has no port ${localnetPort(view.name)} of type localnet yet`);
   const gateway = world.ask(centralizedGateway, view.name);
   if (gateway?.nodes.length === 0) return no('NoActiveGatewayFound', gatewayMissing(world, view), 'Warning');
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');
   return yes(view.private ? 'SetPrivateLogicalSwitchSuccess' : 'ResetLogicalSwitchAclSuccess');
+}
+
+/** Whether its pods are cut off by what the Subnet waits for. */
+function withPort(world: World, { name }: SubnetView, message: string): string {
+  const runs = world.rows.column(localnetId(name), 'type') === 'localnet';
+  return runs ? `${message}. Its running network stays as it is` : message;
 }
 
 /** The message if the router of the Subnet's Vpc is foreign: existing rows inside stay, and no more can be added. */

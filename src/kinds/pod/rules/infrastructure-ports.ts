@@ -1,18 +1,21 @@
 /**
  * Port names of nodes and routers that a pod's port could have too, by Kube-OVN's naming scheme: pod `node-x1` in namespace `example` and
- * node `x1.example`; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The
+ * node `x1.example`; pod `localnet` in a namespace with the name of an underlay Subnet; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The
  * name of a pod's port has a dot, so only nodes, Subnets and Vpcs with a dot in their names matter: in most clusters none but nodes.
  */
-import { nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
+import { localnetPort, nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
 import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 
 const OF_NODE = nodePortName('');
+const OF_UNDERLAY = localnetPort('');
 
 /** The object, as `Kind name`, with a port of this name; undefined if a pod's port may have it. */
 export function infrastructureWithPort(world: World, port: string): string | undefined {
   if (port.startsWith(OF_NODE) && world.nodes.has(port.slice(OF_NODE.length))) return `Node ${port.slice(OF_NODE.length)}`;
+  const underlay = port.startsWith(OF_UNDERLAY) ? port.slice(OF_UNDERLAY.length) : '';
+  if (underlay !== '' && (world.ask(subnetIntent, underlay)?.spec.vlan ?? '') !== '') return `Subnet ${underlay}`;
   return world.ask(portsWithDots, '')[port];
 }
 

@@ -62,7 +62,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
   'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports', 'targets'],
   'src/cli': [
-    ...['output', 'errors', 'arguments', 'process', 'connection', 'settings', 'cluster', 'deletion', 'addresses', 'bundle', 'laboratory'],
+    ...['output', 'errors', 'arguments', 'process', 'connection', 'settings', 'cluster', 'deletion', 'bundle', 'laboratory'],
     ...['commands'],
   ],
   'src/webhook': ['protocol', 'kinds', 'review', 'manifests', 'certificate', 'server'],

@@ -15,7 +15,7 @@
  */
 import type { Reason } from '../api/reasons.ts';
 import type { DesiredAddresses } from '../compile/desired-addresses.ts';
-import { poolFields } from '../compile/subnet/subnet-pool.ts';
+import { poolFields } from '../compile/pool-fields.ts';
 import type { Holder } from '../ipam/holder.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import { hasSameLimits, parseSubnetFields } from '../ipam/subnet-spec.ts';

@@ -6,6 +6,7 @@
  */
 import { GLOBAL_ROW, heldKey } from '../nb/global-keys.ts';
 import { commandText } from '../text/command-text.ts';
+import { clusterObject } from '../world/built-in.ts';
 import { ONCE } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
@@ -80,12 +81,12 @@ export function optionRemoval({ key }: ForeignOption): string {
 }
 
 function reports(world: World): readonly Output[] {
-  const { defaultVpc: key } = world.settings;
-  const uid = world.vpcs.get(key)?.metadata.uid;
+  const { resource, key } = clusterObject(world.settings);
+  const uid = world.tables[resource]?.get(key)?.metadata.uid;
   if (uid === undefined) return [];
   return foreignOptions(world).map((foreign) => ({
     kind: 'report',
-    resource: 'vpcs',
+    resource,
     key,
     uid,
     type: 'Warning',

@@ -13,7 +13,7 @@ import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
 import { adoptedRow, retainedRow } from './retained-row.ts';
-import { TRANSLATED, translatedFor } from './leftover-translation.ts';
+import { TRANSLATED, translatedFor } from './vip-eip/leftover-translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
 import { isFinished } from './pod/view/pod-life.ts';

@@ -140,7 +140,7 @@ export interface DeleteOutput {
  */
 export interface EvictOutput {
   readonly kind: 'evict';
-  readonly resource: 'pods';
+  readonly resource: ResourceName;
   readonly key: string;
   readonly uid: string;
   /** Event that is emitted once after the API server has accepted the eviction. */

@@ -316,14 +316,9 @@ export class Controller {
   #prepare(enough: () => boolean): boolean {
     this.#turns.doing = 'address holders';
     if (!this.#allocation.prepare(enough)) return false;
-    if (!this.#missesIpsAlone) return true;
+    if (!this.#early.isTime(this.#objects.caches.missing) || !this.#rows.observed) return true;
     this.#turns.doing = 'rules';
     return this.#early.run(enough);
-  }
-
-  get #missesIpsAlone(): boolean {
-    const { missing } = this.#objects.caches;
-    return missing.length === 1 && missing[0] === 'ips' && this.#rows.observed;
   }
 
   #again(): void {

@@ -4,6 +4,7 @@
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { foreignOptions, foreignOptionText, optionRemoval } from '../compile/global-options.ts';
 import { isChecked } from '../compile/ineffective-rules.ts';
+import { clusterObject } from '../world/built-in.ts';
 import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -203,15 +204,16 @@ function leftBehind(world: World): readonly Finding[] {
 /** Leftovers without an existing object are reported for the default Vpc, since they are in its network. */
 function leftovers(world: World): readonly Finding[] {
   return leftoverGroups(world).map((group) => {
-    const { resource, key } = group.object ?? { resource: 'vpcs', key: world.settings.defaultVpc };
+    const { resource, key } = group.object ?? clusterObject(world.settings);
     return { what: 'left over', kind: traitsOf(resource).kind, resource, key, ...leftoverText(group), since: '' };
   });
 }
 
 function vipsWithoutService(world: World): readonly Finding[] {
-  const { kind } = traitsOf('vpcs');
+  const { resource } = clusterObject(world.settings);
+  const { kind } = traitsOf(resource);
   return leftoverVips(world).map((group) => ({
-    ...{ what: 'left over', kind, resource: 'vpcs', key: group.vpc, since: '' },
+    ...{ what: 'left over', kind, resource, key: group.vpc, since: '' },
     ...leftoverVipsText(group),
   }));
 }
@@ -233,10 +235,10 @@ function outdated(world: World): readonly Finding[] {
 
 /** Only if the setting demands the options: otherwise the value of another program is valid as well. */
 function optionsWithoutEffect(world: World): readonly Finding[] {
-  const { globalOptions, defaultVpc: key } = world.settings;
-  if (globalOptions !== 'always') return [];
+  if (world.settings.globalOptions !== 'always') return [];
+  const { resource, key } = clusterObject(world.settings);
   return foreignOptions(world).map((foreign) => ({
-    ...{ what: 'without effect', kind: traitsOf('vpcs').kind, resource: 'vpcs', key, since: '' },
+    ...{ what: 'without effect', kind: traitsOf(resource).kind, resource, key, since: '' },
     message: `--global-options=always: ${foreignOptionText(foreign)}`,
     next: optionRemoval(foreign),
   }));

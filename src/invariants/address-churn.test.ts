@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { PodScene } from '../testing/pod-scene.ts';
 import { addressHolders } from './address-holders.ts';
 import { blockedDeletions } from './blocked-deletions.ts';
-import { sharedAddresses } from './shared-addresses.ts';
+import { sharedAddresses } from '../kinds/ip/invariants/shared-addresses.ts';
 import { subnetCounts } from '../kinds/subnet/invariants/subnet-counts.ts';
 
 type Step = ((scene: PodScene) => void) & { readonly [fc.toStringMethod]?: () => string };

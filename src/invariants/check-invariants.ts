@@ -12,7 +12,6 @@ import type { ForeignSnapshot } from './foreign-rows.ts';
 import { foreignRows } from './foreign-rows.ts';
 import type { KindInvariants } from './kind-invariants.ts';
 import { ownedRows } from './owned-rows.ts';
-import { sharedAddresses } from './shared-addresses.ts';
 import type { Violation } from './violation.ts';
 import type { LoggedTransaction } from './writers.ts';
 import { writers } from './writers.ts';
@@ -36,7 +35,6 @@ export function checkInvariants({ world, plan, foreign, log }: Observed): readon
     ...ownedRows(world, plan.rows),
     ...(foreign === undefined ? [] : foreignRows(foreign.before, foreign.after)),
     ...blockedDeletions(world),
-    ...sharedAddresses(world, holders),
     ...plan.objects.map((write): Violation => {
       const subject = `${write.resource} ${write.namespace === '' ? '' : `${write.namespace}/`}${write.name}`;
       return { invariant: 'I8', subject, message: `a fresh controller would ${write.verb} ${subject}: ${shown(write)}` };

@@ -299,7 +299,7 @@ test('invalid fields are named with their value and the rule', () => {
     'GatewayInvalid: spec.gateway "10.16.0.1" names no IPv6 gateway for a dual-stack CIDR',
     'GatewayInvalid: spec.gateway "x" is not an IP address',
     'ExcludeInvalid: spec.excludeIps "10.0.0.9..10.0.0.1" ends before it begins',
-    'PoolInvalid: IPPool p spec.ips "10.0.0.261" is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)',
+    'PoolInvalid: pool p "10.0.0.261" is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)',
   ]);
 });
 

@@ -76,8 +76,7 @@ export function parseSubnetFields(fields: SubnetFields): SpecResult {
   const pools: PoolSpec[] = [];
   for (const { name, ips } of fields.pools ?? []) {
     const parsed = parseRanges(ips, 'ranges-and-cidrs');
-    if (!parsed.ok)
-      return { ok: false, code: 'PoolInvalid', field: `IPPool ${name} spec.ips`, value: parsed.item, problem: parsed.problem };
+    if (!parsed.ok) return { ok: false, code: 'PoolInvalid', field: `pool ${name}`, value: parsed.item, problem: parsed.problem };
     pools.push({ name, ranges: parsed.ranges });
   }
   const spec = {

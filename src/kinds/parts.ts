@@ -24,6 +24,7 @@ export const PARTS: readonly Part[] = [
   { name: 'words', layer: 'explain', file: 'words', constant: 'WORDS_OF_KINDS' },
   { name: 'admission', layer: 'webhook', file: 'admission', constant: 'ADMISSION_OF_KINDS' },
   { name: 'rights', layer: 'webhook', file: 'rights', constant: 'RIGHTS_OF_KINDS' },
+  { name: 'commands', layer: 'cli', file: 'commands', constant: 'COMMANDS_OF_KINDS' },
   { name: 'invariants', layer: 'invariants', file: 'invariants', constant: 'INVARIANTS_OF_KINDS' },
   { name: 'simulator', layer: 'testing', file: 'simulator', constant: 'SIMULATOR_OF_KINDS' },
 ];

@@ -65,7 +65,9 @@ export function filesNamingKinds(
     const code = read(path)
       .split('\n')
       .filter((line) => !/^\s*(\/\/|\/\*|\*)/.test(line))
-      .join('\n');
+      .join('\n')
+      // A column of a row, and its word for users, is no kind: `vips` of a load balancer.
+      .replaceAll(/\b(row\[|count\()'\w+'(\), '\w+', '\w+')?/g, '$1');
     const named = names.flatMap(([resource, pattern]) => (pattern.test(code) ? [resource] : []));
     if (named.length > 0) found.set(path, named);
   }

@@ -20,6 +20,11 @@ export interface SpecOnly {
   readonly spec?: unknown;
 }
 
+/** Settings that name an object which Kiln creates in every cluster, and again after a deletion. */
+export type BuiltInSetting = 'defaultVpc' | 'joinSubnet' | 'defaultSubnet';
+/** Whether the cluster needs it while it has nodes, or another one may take its place. */
+export type BuiltIn = 'needed' | 'replaceable';
+
 /** The part `resource.ts` of the record of a kind. Absent is no. */
 export interface KindResource extends ResourceTraits {
   /** Its schema; undefined for kinds of other groups. */
@@ -28,10 +33,21 @@ export interface KindResource extends ResourceTraits {
   readonly shortNames?: readonly string[];
   /** A cluster may lack the kind. */
   readonly optional?: true;
-  /** A cluster may have very many objects: a long first list is read from the API server's cache. */
-  readonly numerous?: true;
+  /**
+   * A cluster may have very many objects: a long first list is read from the API server's cache, which may be behind. A new leader knows that it
+   * has seen all once a watch delivers its own write to one object (`written`), or the next change of any (`watched`).
+   */
+  readonly numerous?: 'written' | 'watched';
+  /** A long list is read in parts, by the label of the node: plural name of the kind of nodes. */
+  readonly listedBy?: string;
   /** The API server or Kiln makes an object of it in every cluster: an empty list is doubted. */
   readonly inEveryCluster?: true;
+  /** Its objects of that sort. */
+  readonly builtIn?: Readonly<Partial<Record<BuiltInSetting, BuiltIn>>>;
+  /**
+   * Its objects create pods, or objects of the kind `creates` which do. `scales`: `spec.replicas` sets the number of pods.
+   */
+  readonly workload?: { readonly scales?: true; readonly creates?: string };
   /** Northbound rows may belong to its objects. */
   readonly ownsRows?: true;
   /** An Event reports each row that an object needs and cannot have: its condition about that emits none. */

@@ -10,7 +10,7 @@ import type { Command } from 'commander';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
 import { parseJson, stringifyJson } from '../../kube/json.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
-import { LEASES, objectPath } from '../../kube/resource.ts';
+import { LEASES, objectPath, PODS } from '../../kube/resource.ts';
 import { TABLES } from '../../nb/tables.ts';
 import { redacted, redactedText } from '../../runtime/redaction.ts';
 import { exactJson } from '../../text/exact-text.ts';
@@ -58,7 +58,6 @@ other programs only their key. Texts that look like secrets are removed. Names a
 
 /** The last bytes of each log. */
 const LOG_BYTES = 5_000_000;
-const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 
 export function addBundle(program: Command): void {

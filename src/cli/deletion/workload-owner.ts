@@ -6,6 +6,7 @@ import type { OwnerReference } from '../../api/kubernetes/meta.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { Workload as WorkloadTree } from '../../explain/workload.ts';
+import { resourcesWith, traitsOf } from '../../world/resources.ts';
 import type { AnyObservedObject } from '../../world/world.ts';
 
 export interface Workload {
@@ -38,16 +39,18 @@ function ownerKind(
   return { resource: { group, version, plural, kind, namespaced: true }, scales, short, ...(creates !== undefined && { creates }) };
 }
 
+/** Those that Kiln observes say it in their records. */
 const OWNER_KINDS: readonly OwnerKind[] = [
   ownerKind('apps', 'v1', 'replicasets', 'ReplicaSet', true, 'rs'),
   ownerKind('apps', 'v1', 'deployments', 'Deployment', true, 'deploy', 'ReplicaSet'),
-  ownerKind('apps', 'v1', 'statefulsets', 'StatefulSet', true, 'sts'),
   ownerKind('apps', 'v1', 'daemonsets', 'DaemonSet', false, 'ds'),
   ownerKind('batch', 'v1', 'jobs', 'Job', false),
   ownerKind('batch', 'v1', 'cronjobs', 'CronJob', false, 'cj', 'Job'),
   ownerKind('', 'v1', 'replicationcontrollers', 'ReplicationController', true, 'rc'),
-  ownerKind('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance', false, 'vmi'),
-  ownerKind('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine', false, 'vm', 'VirtualMachineInstance'),
+  ...resourcesWith('workload').map((resource) => {
+    const { group, version, plural, kind, shortNames = [], workload } = traitsOf(resource);
+    return ownerKind(group, version, plural, kind, workload?.scales === true, shortNames[0], workload?.creates);
+  }),
 ];
 
 type Owned = KubeObject & { readonly metadata: { readonly uid?: string; readonly ownerReferences?: readonly OwnerReference[] } };

@@ -1,5 +1,4 @@
 /** The addresses of a Subnet for the allocator. A Subnet that is being deleted, or frozen, stays known: existing addresses stay held. */
-import type { SubnetFields } from '../../ipam/subnet-spec.ts';
 import { parseSubnetFields } from '../../ipam/subnet-spec.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
@@ -11,6 +10,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, validPools } from '../ip/ip-pool-findings.ts';
+import { poolFields } from '../pool-fields.ts';
 import { rowMac } from '../row-mac.ts';
 import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 import { dhcpServerMacs } from './rows/subnet-dhcp.ts';
@@ -46,17 +46,6 @@ export const subnetPool: Rule = {
     return [output];
   },
 };
-
-/** A pool in the form that the ledger reads. */
-export function poolFields({ v4, v6, gateways, gatewayMacs, excludeIps, named }: PoolOutput): SubnetFields {
-  return {
-    cidrBlock: [v4, v6].filter((cidr) => cidr !== undefined).join(','),
-    gateway: gateways.join(','),
-    excludeIps,
-    pools: named,
-    gatewayMacs,
-  };
-}
 
 /** Drops addresses of IPPools outside of the Subnet: such an IPPool is invalid, and must take no address from another one. */
 function within(pools: readonly NamedPool[], cidrs: readonly (string | undefined)[]): readonly NamedPool[] {

@@ -14,11 +14,13 @@ import type { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 
 export interface CatchUpOptions {
   readonly client: KubeClient;
   /** The cache of these objects if it may be behind; else undefined. */
-  readonly behind: (resource: 'ips' | 'pods') => ListWatchCache<KubeObject> | undefined;
+  readonly behind: (resource: ResourceName) => ListWatchCache<KubeObject> | undefined;
   readonly identity: () => string;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,6 +29,13 @@ export interface CatchUpOptions {
 }
 
 const RETRY_MS = 1_000;
+
+const numerous = (how: 'written' | 'watched'): ResourceName =>
+  RESOURCE_NAMES.find((resource) => traitsOf(resource).numerous === how) as ResourceName;
+/** IP objects. */
+const WRITTEN = numerous('written');
+/** Pods. */
+const WATCHED = numerous('watched');
 
 export class CatchUp {
   readonly #options: CatchUpOptions;
@@ -49,7 +58,7 @@ export class CatchUp {
   };
 
   #podsAreSeen(): boolean {
-    const cache = this.#options.behind('pods');
+    const cache = this.#options.behind(WATCHED);
     if (cache === undefined) return true;
     if (cache.reachedList()) {
       this.#options.log.info('pods are up to date', { version: cache.version });
@@ -65,7 +74,7 @@ export class CatchUp {
     const { behind, later, wake } = this.#options;
     later(RETRY_MS, () => {
       this.#awaitingPods = false;
-      const cache = behind('pods');
+      const cache = behind(WATCHED);
       if (cache !== undefined && !cache.reachedList()) this.#listAnew(cache);
       wake();
     });
@@ -77,7 +86,7 @@ export class CatchUp {
   }
 
   #ipsAreSeen(): boolean {
-    const cache = this.#options.behind('ips');
+    const cache = this.#options.behind(WRITTEN);
     if (cache === undefined) return true;
     if (this.#touched !== undefined && cache.reached(this.#touched)) {
       this.#options.log.info('IP objects are up to date', { version: this.#touched });

@@ -247,15 +247,15 @@ export class Caches implements ObjectSource {
   }
 
   /** Nodes are listed at the same time, and are complete long before so many IP objects. */
-  async #partsOfIps(count: number): Promise<readonly string[] | undefined> {
+  async #partsBy(nodes: ResourceName, count: number): Promise<readonly string[] | undefined> {
     const each = 2 * (this.#options.cachedAbove ?? MANY);
     if (count < 2 * each) return undefined;
     await this.#caches
-      .get('nodes')
+      .get(nodes)
       ?.cache.untilSynced()
       .catch(() => undefined);
     return ipParts(
-      Array.from(this.#options.world.nodes.entries(), ([name]) => name),
+      Array.from(this.#options.world.tables[nodes]?.entries() ?? [], ([name]) => name),
       count,
       each,
     );
@@ -299,7 +299,7 @@ export class Caches implements ObjectSource {
   }
 
   #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void): void {
-    const { group, version, plural, kind, namespaced, numerous = false, optional = false } = traitsOf(resource);
+    const { group, version, plural, kind, namespaced, numerous, listedBy, optional = false } = traitsOf(resource);
     const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
@@ -309,8 +309,8 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      ...(numerous ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
-      ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
+      ...(numerous !== undefined ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
+      ...(listedBy !== undefined ? { cachedParts: (count) => this.#partsBy(listedBy as ResourceName, count) } : {}),
       ...(shrunkListMs === undefined ? {} : { shrunkListMs }),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),

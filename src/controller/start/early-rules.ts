@@ -11,6 +11,9 @@ import type { World } from '../../world/world.ts';
 const SLOW_MS = 50;
 const MOST_SLOW = 10;
 
+/** The list that takes longest. */
+const LAST = 'ips';
+
 export class EarlyRules {
   readonly #compiler: Compiler;
   readonly #now: () => number;
@@ -27,7 +30,12 @@ export class EarlyRules {
     });
   }
 
-  /** Call when all lists except IP objects are complete. @returns false: `enough()` interrupted it; call it again */
+  /** Whether all lists but that of IP objects are complete. */
+  isTime(missing: readonly string[]): boolean {
+    return missing.length === 1 && missing[0] === LAST;
+  }
+
+  /** To be called when it is time. @returns false: `enough()` interrupted it; call it again */
   run(enough: () => boolean): boolean {
     const compiler = this.#compiler;
     for (const name of this.#come ?? []) {

@@ -2,7 +2,8 @@ import { ipKind } from '../../api/kinds/ip.ts';
 import { kubeOvnKind } from '../../api/schema/resource.ts';
 
 export const resource = kubeOvnKind(ipKind, {
-  numerous: true,
+  numerous: 'written',
+  listedBy: 'nodes',
   ownsRows: true,
   namespaceInSpec: true,
 });

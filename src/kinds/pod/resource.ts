@@ -3,7 +3,7 @@ import { otherKind } from '../../api/schema/resource.ts';
 export const resource = otherKind('', 'v1', 'pods', 'Pod', {
   conditions: 'status',
   shortNames: ['po'],
-  numerous: true,
+  numerous: 'watched',
   ownsRows: true,
   reportsRejections: true,
   sharedConditions: true,

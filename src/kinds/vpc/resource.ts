@@ -3,6 +3,7 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 
 export const resource = kubeOvnKind(vpcKind, {
   inEveryCluster: true,
+  builtIn: { defaultVpc: 'needed' },
   ownsRows: true,
   conflictEvents: true,
 });

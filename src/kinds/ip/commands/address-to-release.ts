@@ -1,23 +1,23 @@
 /**
  * An address for `kiln release`: of an IP object, a Vip or an EIP, with its users and the command that reserves it again.
  */
-import type { IP } from '../../api/kinds/ip.ts';
-import { kilnAnnotation } from '../../api/well-known.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { KubeObject } from '../../kube/resource.ts';
-import { joinDual } from '../../net/dual.ts';
-import type { AddressResource } from '../../world/address-objects.ts';
-import type { ResourceName } from '../../world/resources.ts';
-import type { Settings } from '../../world/settings.ts';
-import { traitsOf } from '../../world/resources.ts';
-import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
+import { kilnAnnotation } from '../../../api/well-known.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import type { KubeObject } from '../../../kube/resource.ts';
+import { joinDual } from '../../../net/dual.ts';
+import type { AddressResource } from '../../../world/address-objects.ts';
+import type { ResourceName } from '../../../world/resources.ts';
+import type { Settings } from '../../../world/settings.ts';
+import { traitsOf } from '../../../world/resources.ts';
+import { CommandFailure, EXIT } from '../../../cli/errors/command-failure.ts';
 import { addressesOf, namedObject, NAMED_KINDS, usersOfObject } from './vip-or-eip.ts';
 import { usersOf } from './ip-users.ts';
-import type { OutputFormat } from '../output/object-output.ts';
-import { objectText } from '../output/object-output.ts';
-import type { Output } from '../output/terminal.ts';
+import type { OutputFormat } from '../../../cli/output/object-output.ts';
+import { objectText } from '../../../cli/output/object-output.ts';
+import type { Output } from '../../../cli/output/terminal.ts';
 import { addressOutput, addressText, IPS } from './reserved-address.ts';
-import { commandText } from '../../text/command-text.ts';
+import { commandText } from '../../../text/command-text.ts';
 
 export interface AddressToRelease {
   readonly resource: ResourceName;

@@ -1,24 +1,24 @@
 /**
  * Vips and EIPs for `kiln release`: their address and its users.
  */
-import type { IptablesEIP } from '../../api/kinds/iptables-eip.ts';
-import type { Pod } from '../../api/kubernetes/core.ts';
-import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
-import type { Vip } from '../../api/kinds/vip.ts';
-import { annotationKey } from '../../api/well-known.ts';
-import { isFinished } from '../../compile/pod/view/pod-life.ts';
-import { isKubeError } from '../../kube/errors.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import { PODS } from '../../kube/resource.ts';
-import { splitList } from '../../net/dual.ts';
-import type { AddressObject, AddressResource } from '../../world/address-objects.ts';
-import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
-import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
-import { vipAddresses } from '../../kinds/vip/table/vip-addresses.ts';
-import type { NatRule, NatRuleResource } from '../../world/nat-rules.ts';
-import { eipOfRule, natRulesOf } from '../../world/nat-rules.ts';
-import { traitsOf } from '../../world/resources.ts';
-import type { Settings } from '../../world/settings.ts';
+import type { IptablesEIP } from '../../../api/kinds/iptables-eip.ts';
+import type { Pod } from '../../../api/kubernetes/core.ts';
+import type { OvnEip } from '../../../api/kinds/ovn-eip.ts';
+import type { Vip } from '../../../api/kinds/vip.ts';
+import { annotationKey } from '../../../api/well-known.ts';
+import { isFinished } from '../../../compile/pod/view/pod-life.ts';
+import { isKubeError } from '../../../kube/errors.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { PODS } from '../../../kube/resource.ts';
+import { splitList } from '../../../net/dual.ts';
+import type { AddressObject, AddressResource } from '../../../world/address-objects.ts';
+import { iptablesEipAddresses } from '../../iptables-eip/table/iptables-eip-addresses.ts';
+import { ovnEipAddresses } from '../../ovn-eip/table/ovn-eip-addresses.ts';
+import { vipAddresses } from '../../vip/table/vip-addresses.ts';
+import type { NatRule, NatRuleResource } from '../../../world/nat-rules.ts';
+import { eipOfRule, natRulesOf } from '../../../world/nat-rules.ts';
+import { traitsOf } from '../../../world/resources.ts';
+import type { Settings } from '../../../world/settings.ts';
 
 /** The kinds as typed before a slash. */
 const KINDS: ReadonlyMap<string, AddressResource> = new Map([

@@ -1,16 +1,16 @@
 /**
  * I6: two interfaces have one address only if both declare it; otherwise each has a conflict report.
  */
-import type { Condition } from '../api/kubernetes/meta.ts';
-import { kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
-import { cidrContains, parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
-import { claimantOfObject } from '../world/address-objects.ts';
-import { eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
-import type { World } from '../world/world.ts';
-import { addressObjects } from './address-holders.ts';
-import type { AddressHolder, HoldersBySubnet } from './address-holders.ts';
-import type { Violation } from './violation.ts';
+import type { Condition } from '../../../api/kubernetes/meta.ts';
+import { kilnAnnotation, POD_CONDITION } from '../../../api/well-known.ts';
+import { cidrContains, parseCidr } from '../../../net/cidr.ts';
+import { splitList } from '../../../net/dual.ts';
+import { claimantOfObject } from '../../../world/address-objects.ts';
+import { eipKindOf, eipOfRule, NAT_RULES } from '../../../world/nat-rules.ts';
+import type { World } from '../../../world/world.ts';
+import { addressObjects } from '../../../invariants/address-holders.ts';
+import type { AddressHolder, HoldersBySubnet } from '../../../invariants/address-holders.ts';
+import type { Violation } from '../../../invariants/violation.ts';
 
 export function sharedAddresses(world: World, holders: HoldersBySubnet): readonly Violation[] {
   const violations: Violation[] = [];

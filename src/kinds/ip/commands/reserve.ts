@@ -3,26 +3,26 @@
  * then (and with other network plugins, always) an IP object holds it, which the controller completes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_VERSION } from '../../api/schema/kind.ts';
-import type { IP } from '../../api/kinds/ip.ts';
-import { portName } from '../../api/names.ts';
-import type { Subnet } from '../../api/kinds/subnet.ts';
-import { DEFAULT_PROVIDER, kilnAnnotation, labelKey } from '../../api/well-known.ts';
-import { isKubeError } from '../../kube/errors.ts';
-import type { KubeObject } from '../../kube/resource.ts';
-import { formatAddress } from '../../net/address.ts';
-import { parseDualAddress } from '../../net/dual.ts';
-import { parseMac } from '../../net/mac.ts';
-import { parseDuration } from '../../api/values/duration.ts';
-import { isObjectName } from '../../api/values/object-name.ts';
-import { conditionOf } from '../../world/conditions.ts';
-import { traitsOf } from '../../world/resources.ts';
-import type { ClusterFlags, CommandIo } from '../connection/cluster-command.ts';
-import { patienceMs } from '../connection/cluster-command.ts';
-import { CommandFailure, EXIT } from '../errors/command-failure.ts';
-import { KUBE_ADVICE } from '../errors/error-advice.ts';
-import { addressOutput, addressText, IPS, isFilled, SUBNETS } from '../addresses/reserved-address.ts';
-import { commandText } from '../../text/command-text.ts';
+import { API_VERSION } from '../../../api/schema/kind.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
+import { portName } from '../../../api/names.ts';
+import type { Subnet } from '../../../api/kinds/subnet.ts';
+import { DEFAULT_PROVIDER, kilnAnnotation, labelKey } from '../../../api/well-known.ts';
+import { isKubeError } from '../../../kube/errors.ts';
+import type { KubeObject } from '../../../kube/resource.ts';
+import { formatAddress } from '../../../net/address.ts';
+import { parseDualAddress } from '../../../net/dual.ts';
+import { parseMac } from '../../../net/mac.ts';
+import { parseDuration } from '../../../api/values/duration.ts';
+import { isObjectName } from '../../../api/values/object-name.ts';
+import { conditionOf } from '../../../world/conditions.ts';
+import { traitsOf } from '../../../world/resources.ts';
+import type { ClusterFlags, CommandIo } from '../../../cli/connection/cluster-command.ts';
+import { patienceMs } from '../../../cli/connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../../../cli/errors/command-failure.ts';
+import { KUBE_ADVICE } from '../../../cli/errors/error-advice.ts';
+import { addressOutput, addressText, IPS, isFilled, SUBNETS } from './reserved-address.ts';
+import { commandText } from '../../../text/command-text.ts';
 
 export interface ReserveFlags extends ClusterFlags {
   readonly subnet: string;

@@ -3,19 +3,19 @@
  * has the checked resourceVersion as a precondition, so a pod that begins to use the address in between does not lose it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isKubeError } from '../../kube/errors.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { KubeObject } from '../../kube/resource.ts';
-import { conditionOf } from '../../world/conditions.ts';
-import { traitsOf } from '../../world/resources.ts';
-import type { ClusterFlags, CommandIo } from '../connection/cluster-command.ts';
-import { patienceMs } from '../connection/cluster-command.ts';
-import { CommandFailure, EXIT } from '../errors/command-failure.ts';
-import type { SettingsFlags } from '../cluster/leader.ts';
-import { settingsFor } from '../cluster/leader.ts';
-import type { AddressToRelease } from '../addresses/address-to-release.ts';
-import { addressToRelease } from '../addresses/address-to-release.ts';
-import { commandText } from '../../text/command-text.ts';
+import { isKubeError } from '../../../kube/errors.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import type { KubeObject } from '../../../kube/resource.ts';
+import { conditionOf } from '../../../world/conditions.ts';
+import { traitsOf } from '../../../world/resources.ts';
+import type { ClusterFlags, CommandIo } from '../../../cli/connection/cluster-command.ts';
+import { patienceMs } from '../../../cli/connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../../../cli/errors/command-failure.ts';
+import type { SettingsFlags } from '../../../cli/cluster/leader.ts';
+import { settingsFor } from '../../../cli/cluster/leader.ts';
+import type { AddressToRelease } from './address-to-release.ts';
+import { addressToRelease } from './address-to-release.ts';
+import { commandText } from '../../../text/command-text.ts';
 
 export interface ReleaseFlags extends ClusterFlags, SettingsFlags {
   readonly yes?: boolean;

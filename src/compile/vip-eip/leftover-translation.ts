@@ -2,14 +2,14 @@
  * The object for which Kube-OVN translates addresses with a leftover row: an OvnFip or OvnSnatRule, found by its status, or a pod, found by
  * its annotations. Neither the row nor its keys name the object, and the next holder of the address must not inherit the row.
  */
-import type { Pod } from '../api/kubernetes/core.ts';
-import { annotationKey } from '../api/well-known.ts';
-import type { RowId } from '../nb/row-id.ts';
-import { tableOf } from '../nb/row-id.ts';
-import { translationsOf } from '../world/nat-rules.ts';
-import type { World } from '../world/world.ts';
-import type { RowOwner } from './output.ts';
-import { isFinished } from './pod/view/pod-life.ts';
+import type { Pod } from '../../api/kubernetes/core.ts';
+import { annotationKey } from '../../api/well-known.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { tableOf } from '../../nb/row-id.ts';
+import { translationsOf } from '../../world/nat-rules.ts';
+import type { World } from '../../world/world.ts';
+import type { RowOwner } from '../output.ts';
+import { isFinished } from '../pod/view/pod-life.ts';
 
 /** Kinds of these objects, in lower case. */
 export const TRANSLATED: ReadonlySet<string> = new Set(['pod', 'ovnfip', 'ovnsnatrule']);

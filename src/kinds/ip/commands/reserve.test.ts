@@ -1,22 +1,22 @@
 /** `kiln reserve` and `kiln release` with an API server, the Northbound database and the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IP } from '../../api/kinds/ip.ts';
-import { PLAIN } from '../../explain/tree-text.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { KubeObject } from '../../kube/resource.ts';
-import { KubeError } from '../../kube/errors.ts';
-import { PODS } from '../../kube/resource.ts';
-import { traitsOf } from '../../world/resources.ts';
-import type { CommandIo } from '../connection/cluster-command.ts';
-import { CommandFailure, failureOf } from '../errors/command-failure.ts';
-import { IPS, SUBNETS } from '../addresses/reserved-address.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
+import { PLAIN } from '../../../explain/tree-text.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import type { KubeObject } from '../../../kube/resource.ts';
+import { KubeError } from '../../../kube/errors.ts';
+import { PODS } from '../../../kube/resource.ts';
+import { traitsOf } from '../../../world/resources.ts';
+import type { CommandIo } from '../../../cli/connection/cluster-command.ts';
+import { CommandFailure, failureOf } from '../../../cli/errors/command-failure.ts';
+import { IPS, SUBNETS } from './reserved-address.ts';
 import { release } from './release.ts';
 import type { ReleaseFlags } from './release.ts';
-import { lineText, outputText } from '../output/terminal.ts';
-import { runHere } from '../testing/command-here.ts';
-import type { CommandScene } from '../testing/command-scene.ts';
-import { sceneOfThisFile } from '../testing/command-scene.ts';
+import { lineText, outputText } from '../../../cli/output/terminal.ts';
+import { runHere } from '../../../cli/testing/command-here.ts';
+import type { CommandScene } from '../../../cli/testing/command-scene.ts';
+import { sceneOfThisFile } from '../../../cli/testing/command-scene.ts';
 import { reserve } from './reserve.ts';
 import type { ReserveFlags } from './reserve.ts';
 

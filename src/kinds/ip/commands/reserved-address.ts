@@ -1,12 +1,12 @@
 /** A reserved address: its IP object, whether the controller has filled it in, and the message of its condition. */
-import type { IP } from '../../api/kinds/ip.ts';
-import { kilnAnnotation } from '../../api/well-known.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { conditionOf } from '../../world/conditions.ts';
-import { traitsOf } from '../../world/resources.ts';
-import type { OutputFormat } from '../output/object-output.ts';
-import { objectText } from '../output/object-output.ts';
-import type { Output } from '../output/terminal.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
+import { kilnAnnotation } from '../../../api/well-known.ts';
+import type { Resource } from '../../../kube/resource.ts';
+import { conditionOf } from '../../../world/conditions.ts';
+import { traitsOf } from '../../../world/resources.ts';
+import type { OutputFormat } from '../../../cli/output/object-output.ts';
+import { objectText } from '../../../cli/output/object-output.ts';
+import type { Output } from '../../../cli/output/terminal.ts';
 
 export const IPS: Resource = traitsOf('ips');
 export const SUBNETS: Resource = traitsOf('subnets');

@@ -1,13 +1,13 @@
 /**
  * The users of an IP object's address, read from the API server.
  */
-import type { Pod, StatefulSet } from '../../api/kubernetes/core.ts';
-import type { IP } from '../../api/kinds/ip.ts';
-import { hasPodNetwork, isFinished, ordinalIn } from '../../compile/pod/view/pod-life.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import { PODS } from '../../kube/resource.ts';
-import { splitList } from '../../net/dual.ts';
-import { traitsOf } from '../../world/resources.ts';
+import type { Pod, StatefulSet } from '../../../api/kubernetes/core.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
+import { hasPodNetwork, isFinished, ordinalIn } from '../../../compile/pod/view/pod-life.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { PODS } from '../../../kube/resource.ts';
+import { splitList } from '../../../net/dual.ts';
+import { traitsOf } from '../../../world/resources.ts';
 import { addressText } from './reserved-address.ts';
 
 /** Reads all live pods: a pod of another name may use the address. */

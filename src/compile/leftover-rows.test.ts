@@ -324,6 +324,37 @@ test('of equal static routes that Kube-OVN left one stays when the Vpc requests 
   assert.equal(count(), 0);
 });
 
+test('a static route that Kube-OVN watches with BFD keeps its session and its options while the Vpc names the session', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  const session = '60000000-0000-4000-8000-000000000001';
+  bench.northbound.insert('BFD', session, { logical_port: 'blue-external', dst_ip: '172.19.0.3' });
+  const home = { table: 'Logical_Router', name: 'blue', column: 'static_routes' };
+  const route = { ip_prefix: '10.9.0.0/24', policy: 'src-ip', route_table: '', options: new Map([['ecmp_symmetric_reply', 'true']]) };
+  for (const nexthop of ['172.19.0.3', '172.19.0.4'])
+    left(scene, 'Logical_Router_Static_Route', { ...route, nexthop, bfd: session, external_ids: VENDOR }, home);
+  const requested = (bfdId: string): object[] =>
+    ['172.19.0.3', '172.19.0.4'].map((nextHopIP) => ({
+      ...{ policy: 'policySrc', cidr: '10.9.0.0/24', nextHopIP, ecmpMode: 'ecmp_symmetric_reply', bfdId },
+    }));
+  const held = (): readonly unknown[] =>
+    bench
+      .rows('Logical_Router_Static_Route')
+      .filter(({ ip_prefix }) => ip_prefix === '10.9.0.0/24')
+      .map((row) => [row['bfd'], row['options']]);
+  bench.edit('vpcs', 'blue', { staticRoutes: requested(session) });
+  bench.converge();
+  const kept = [session, { ecmp_symmetric_reply: 'true' }];
+  assert.deepEqual(held(), [kept, kept]);
+  assert.equal(bench.restarted().writesAfterRestart(), 0);
+  bench.edit('vpcs', 'blue', { staticRoutes: requested('') });
+  bench.converge();
+  assert.deepEqual(
+    held().map((one) => (one as readonly unknown[])[0] ?? null),
+    [null, null],
+  );
+});
+
 test('equal static routes without keys, as Kube-OVN before 1.15 leaves them: a take-over keeps the one that the Vpc requests', () => {
   const scene = new PodScene();
   const { bench } = scene;

@@ -20,17 +20,32 @@ const RULE = 'vpc-static-routes';
 
 export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, isFaulty }) => {
   const replaced = new Set(world.ask(replacedDefaultRoutes, name).map(({ index }) => index));
-  const routes = (spec.staticRoutes ?? []).flatMap((route, i) =>
-    isFaulty(`spec.staticRoutes[${i}]`) || replaced.has(i) ? [] : requestedRoute(route),
+  const routes: (Route & { readonly isWatched?: boolean })[] = (spec.staticRoutes ?? []).flatMap((route, i) =>
+    isFaulty(`spec.staticRoutes[${i}]`) || replaced.has(i)
+      ? []
+      : requestedRoute(route).map((requested) => ({ ...requested, isWatched: (route.bfdId ?? '') !== '' })),
   );
   if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
   const rows = new Map<RowId, Output>();
-  for (const route of routes) {
+  for (const { isWatched = false, ...route } of routes) {
     const row = routeRow(view.router, route, vpcOwner(view), RULE);
-    rows.set(row.id, row);
+    rows.set(row.id, isWatched ? { ...row, columns: { ...row.columns, ...sessionOf(world, row.id) } } : row);
   }
   return [...rows.values()];
 });
+
+/**
+ * The BFD session of a route that Kube-OVN watches, and its options, as they are: Kiln does not implement it, and without them a next hop
+ * that has failed would keep its share of the traffic.
+ */
+function sessionOf(world: World, id: RowId): RowOutput['columns'] {
+  const bfd = world.rows.column(id, 'bfd');
+  const options = world.rows.column(id, 'options');
+  return {
+    ...(typeof bfd === 'string' && { bfd }),
+    ...(options instanceof Map && { options: Object.fromEntries([...options].map(([key, value]) => [String(key), String(value)])) }),
+  };
+}
 
 /** A static route of a router, for Vpcs and Subnets. */
 export function routeRow(router: string, { table, policy, prefix, nexthop }: Route, owner: RowOwner, rule: string): RowOutput {

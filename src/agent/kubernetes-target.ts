@@ -33,6 +33,7 @@ interface SubnetSpec {
   readonly cidrBlock?: string;
   readonly vlan?: string;
   readonly logicalGateway?: boolean;
+  readonly disableGatewayCheck?: boolean;
   readonly natOutgoing?: boolean;
   readonly gatewayType?: string;
   readonly gatewayNode?: string;
@@ -192,6 +193,7 @@ function subnetOf({ metadata: { annotations, uid }, spec: requested = {}, status
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
     overlay: (spec.vlan ?? '') === '' || spec.logicalGateway === true,
+    checksGateway: spec.disableGatewayCheck !== true,
     natOutgoing: spec.natOutgoing === true,
     centralized: spec.gatewayType === 'centralized',
     gatewayNodes: spec.gatewayNode ?? '',

@@ -2,6 +2,7 @@
 import type { DeviceOutput, DeviceRoute, LinkOutput } from '../world/outputs.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
 import { linkAlias } from './link-alias.ts';
+import { PROBE_MS, requestInterval, sysctlName } from './neighbours.ts';
 import { inNamespace } from './programs.ts';
 
 export interface Command {
@@ -11,27 +12,59 @@ export interface Command {
 
 const QUEUE_LENGTH = '1000';
 
-/** From what is observed to what should be; empty if they are equal. */
-export function deviceCommands(output: DeviceOutput, observed: ObservedDevice): readonly Command[] {
-  if (observed.kind === 'present' && isAsDesired(output, observed)) return [];
-  const { namespacePath, innerName, addresses, checksumOffload } = output;
+/** The two ends of a device of a pod, without addresses and routes; empty if they are as they should be. */
+export function pairCommands(output: DeviceOutput, observed: ObservedDevice): readonly Command[] {
+  const { namespacePath, innerName, mac, mtu, checksumOffload } = output;
+  if (observed.kind === 'present' && observed.up && observed.mac === mac && observed.mtu === mtu) return [];
   const inside = (...command: readonly [string, ...string[]]): Command => ({ command: inNamespace(namespacePath, ...command) });
+  const lines = [`link set dev ${innerName} address ${mac}`, `link set dev ${innerName} mtu ${mtu}`, `link set dev ${innerName} up`];
   return [
-    ...(observed.kind === 'present' ? [] : pairCommands(output)),
-    // A container runtime may have switched IPv6 off for all interfaces.
-    ...(addresses.some(isV6)
-      ? [
-          inside(
-            'sysctl',
-            '-qw',
-            'net.ipv6.conf.all.disable_ipv6=0',
-            'net.ipv6.conf.default.disable_ipv6=0',
-            `net.ipv6.conf.${sysctlName(innerName)}.accept_ra=0`,
-          ),
-        ]
-      : []),
-    { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: `${innerLines(output, observed).join('\n')}\n` },
+    ...(observed.kind === 'present' ? [] : newPairCommands(output)),
+    // Before it is up: a router's advertisement must give it no address that no program allocated. Without IPv6 in the kernel there are no such keys.
+    inside('sysctl', '-eqw', ...addressKeys(innerName), ...requestInterval(innerName, PROBE_MS)),
+    { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) },
     ...(checksumOffload ? [] : [inside('ethtool', '-K', innerName, 'tx', 'off')]),
+  ];
+}
+
+/** Addresses and routes of a device whose ends are as they should be; empty if nothing has to be written. */
+export function addressCommands(output: DeviceOutput, observed: ObservedDevice & { readonly kind: 'present' }): readonly Command[] {
+  if (isAsDesired(output, observed)) return [];
+  const { namespacePath, innerName, mac, addresses, routes, detectsDuplicates } = output;
+  const surplus = observed.addresses.filter((address) => !addresses.includes(address));
+  const missing = addresses.filter((address) => !observed.addresses.includes(address));
+  const lines = [
+    ...surplus.map((address) => `address delete ${address} dev ${innerName}`),
+    ...missing.map((address) => `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`),
+    // Says the addresses to the network, with arp_notify: a neighbour may know them with another MAC address.
+    ...(missing.length > 0 ? [`link set dev ${innerName} address ${mac}`] : []),
+    ...routes.map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${innerName}`),
+  ];
+  return [{ command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) }];
+}
+
+/** Takes addresses away that another host has. */
+export function withdrawalCommand({ namespacePath, innerName }: DeviceOutput, addresses: readonly string[]): Command {
+  const lines = addresses.map((address) => `address delete ${address} dev ${innerName}`);
+  return { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) };
+}
+
+/**
+ * IPv6 also where the runtime switched it off, without addresses from advertisements. The kernel itself says new addresses to the network, and
+ * asks three times whether another host has them, at the interval of `neighbours.ts`, without delay.
+ */
+function addressKeys(device: string): readonly string[] {
+  const own = (key: string): string => `net.ipv6.conf.${sysctlName(device)}.${key}`;
+  return [
+    'net.ipv6.conf.all.disable_ipv6=0',
+    'net.ipv6.conf.default.disable_ipv6=0',
+    `${own('accept_ra')}=0`,
+    `${own('autoconf')}=0`,
+    `${own('router_solicitations')}=0`,
+    `${own('router_solicitation_delay')}=0`,
+    `${own('dad_transmits')}=3`,
+    `${own('ndisc_notify')}=1`,
+    `net.ipv4.conf.${sysctlName(device)}.arp_notify=1`,
   ];
 }
 
@@ -84,7 +117,7 @@ export function linkCommands(output: LinkOutput, observed: ObservedDevice & { re
   return [...forwarding, ...(lines.length === 0 ? [] : [{ command: ['ip', '-batch', '-'], input: `${lines.join('\n')}\n` } as const])];
 }
 
-function pairCommands({ name, attachment, mtu, mac, innerName, namespacePath }: DeviceOutput): readonly Command[] {
+function newPairCommands({ name, attachment, mtu, mac, innerName, namespacePath }: DeviceOutput): readonly Command[] {
   const size = ['mtu', String(mtu)];
   return [
     {
@@ -111,23 +144,10 @@ function pairCommands({ name, attachment, mtu, mac, innerName, namespacePath }: 
   ];
 }
 
-function innerLines({ innerName, mac, mtu, addresses, routes }: DeviceOutput, observed: ObservedDevice): readonly string[] {
-  const surplus = observed.kind === 'present' ? observed.addresses.filter((address) => !addresses.includes(address)) : [];
-  return [
-    `link set dev ${innerName} address ${mac}`,
-    `link set dev ${innerName} mtu ${mtu}`,
-    `link set dev ${innerName} up`,
-    ...surplus.map((address) => `address delete ${address} dev ${innerName}`),
-    ...addresses.map((address) => `address replace ${address} dev ${innerName}`),
-    ...routes.map(({ destination, gateway }) => `route replace ${destination} via ${gateway} dev ${innerName}`),
-  ];
+function text(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function isV6(address: string): boolean {
   return address.includes(':');
-}
-
-/** sysctl separates with points, so a point in a name is a slash. */
-function sysctlName(device: string): string {
-  return device.replaceAll('.', '/');
 }

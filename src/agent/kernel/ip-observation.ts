@@ -12,7 +12,15 @@ interface LinkJson {
   readonly mtu?: number;
   readonly flags?: readonly string[];
   readonly ifalias?: string;
-  readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number; readonly scope?: string }[];
+  readonly addr_info?: readonly AddressJson[];
+}
+
+interface AddressJson {
+  readonly local?: string;
+  readonly prefixlen?: number;
+  readonly scope?: string;
+  readonly tentative?: boolean;
+  readonly dadfailed?: boolean;
 }
 
 interface RouteJson {
@@ -45,6 +53,7 @@ export async function observeDevice(programs: Programs, name: string, namespaceP
     mtu: link.mtu ?? 0,
     up: isUp(link) && isUp(host),
     addresses,
+    tentative: addressesOf(link, ({ tentative }) => tentative === true),
     routes: await routesOf(programs, (...command) => inNamespace(namespacePath, ...command), innerName, hasV6(addresses)),
   };
 }
@@ -80,6 +89,16 @@ export async function ourLinks(programs: Programs): Promise<ReadonlySet<string>>
   );
 }
 
+/** Addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeDevice` */
+export async function refusedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<readonly string[]> {
+  const shown = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-6', 'address', 'show', 'dev', innerName));
+  if (!shown.ok) throw new Error(shown.message);
+  const [link = {}] = parse(shown.output) as readonly LinkJson[];
+  return (link.addr_info ?? [])
+    .filter(({ dadfailed, scope }) => dadfailed === true && scope !== 'link')
+    .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`);
+}
+
 type Where = (...command: readonly [string, ...string[]]) => readonly [string, ...string[]];
 
 async function routesOf(programs: Programs, where: Where, device: string, withV6: boolean): Promise<readonly string[]> {
@@ -97,9 +116,9 @@ async function routesOf(programs: Programs, where: Where, device: string, withV6
   return routes.toSorted();
 }
 
-function addressesOf({ addr_info: info = [] }: LinkJson): readonly string[] {
+function addressesOf({ addr_info: info = [] }: LinkJson, of: (address: AddressJson) => boolean = () => true): readonly string[] {
   return info
-    .filter(({ scope }) => scope !== 'link')
+    .filter((address) => address.scope !== 'link' && address.dadfailed !== true && of(address))
     .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`)
     .toSorted();
 }

@@ -11,8 +11,9 @@ import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import type { Retries } from '../retries.ts';
-import { type Command, deviceCommands, linkCommands, removalCommand } from './ip-commands.ts';
+import { linkCommands, removalCommand } from './ip-commands.ts';
 import { observeDevice, observeLink, ourLinks } from './ip-observation.ts';
+import { type Findings, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import type { Programs } from './programs.ts';
 
 /** Another program removed a link: it is noticed after this time. */
@@ -35,6 +36,8 @@ export class KernelTarget implements Target {
   readonly #options: KernelTargetOptions;
   /** Devices with a program under way. */
   readonly #working = new Set<DeviceName>();
+  /** What pods' networks answered. */
+  readonly #findings = new Map<DeviceName, Findings>();
   #links: ReadonlySet<string> | undefined;
   #timer: TimerHandle;
   #stopped = false;
@@ -111,13 +114,20 @@ export class KernelTarget implements Target {
   async #make(output: DeviceOutput | LinkOutput): Promise<void> {
     const { programs } = this.#options;
     const observed = await this.#read(output);
-    const commands = commandsFor(output, observed);
-    if (commands.length === 0) return;
-    // One end may be left of an earlier attempt.
-    if (observed.kind === 'absent') await this.#delete(output.name);
-    for (const { command, input } of commands) {
-      const ran = await programs.run(command, input);
-      if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
+    if (observed.kind === 'no-namespace') return;
+    if (output.kind === 'device') {
+      // One end may be left of an earlier attempt.
+      if (observed.kind === 'absent') await this.#delete(output.name);
+      const found = await makeDevice(programs, output, observed, this.#findings.get(output.name) ?? NOTHING_FOUND);
+      this.#findings.set(output.name, found);
+    } else {
+      // Open vSwitch makes it.
+      const commands = observed.kind === 'present' ? linkCommands(output, observed) : [];
+      if (commands.length === 0) return;
+      for (const { command, input } of commands) {
+        const ran = await programs.run(command, input);
+        if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
+      }
     }
     await this.#read(output);
   }
@@ -125,10 +135,12 @@ export class KernelTarget implements Target {
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
     const { world, programs } = this.#options;
     const { name } = output;
-    const observed =
+    const shown =
       output.kind === 'link'
         ? await observeLink(programs, name)
         : await observeDevice(programs, name, output.namespacePath, output.innerName);
+    const observed = shown.kind === 'present' && output.kind !== 'link' ? { ...shown, ...this.#findings.get(name) } : shown;
+    if (shown.kind !== 'present') this.#findings.delete(name);
     const before = world.devices.peek(name);
     if (before === undefined || !equal(before, observed)) world.devices.set(name, observed);
     return observed;
@@ -136,6 +148,7 @@ export class KernelTarget implements Target {
 
   async #remove(name: DeviceName): Promise<void> {
     await this.#delete(name);
+    this.#findings.delete(name);
     this.#options.world.devices.delete(name);
   }
 
@@ -173,11 +186,4 @@ export class KernelTarget implements Target {
     this.#timer = clock.setTimeout(() => void this.#list(), LIST_MS);
     wake();
   }
-}
-
-/** Nothing for a device that waits: for the runtime's namespace, or for Open vSwitch to make it. */
-function commandsFor(output: DeviceOutput | LinkOutput, observed: ObservedDevice): readonly Command[] {
-  if (observed.kind === 'no-namespace') return [];
-  if (output.kind === 'device') return deviceCommands(output, observed);
-  return observed.kind === 'present' ? linkCommands(output, observed) : [];
 }

@@ -91,7 +91,11 @@ export class RequestsTarget implements Target {
     if (this.#world.attachments.peek(key) === undefined) return { ok: false, reason: `interface ${key} is not known` };
     const [output] = this.desired.of(key);
     if (output?.answer.kind === 'ready') return { ok: true, reply: undefined };
-    return { ok: false, reason: output?.answer.kind === 'waiting' ? output.answer.reason : `interface ${key} is being changed` };
+    return {
+      ok: false,
+      reason:
+        output?.answer.kind === 'waiting' || output?.answer.kind === 'refused' ? output.answer.reason : `interface ${key} is being changed`,
+    };
   }
 
   /**
@@ -110,6 +114,7 @@ export class RequestsTarget implements Target {
       this.desired.due.delete(key);
       const [output] = this.desired.of(key);
       if (output?.answer.kind === 'ready') this.#settle(key, 'add', { ok: true, reply: output.answer.reply });
+      if (output?.answer.kind === 'refused') this.#settle(key, 'add', { ok: false, reason: output.answer.reason });
       if (output?.answer.kind === 'abandoned') this.#forget(key);
       if (output?.answer.kind !== 'removed') continue;
       this.#world.attachments.delete(key);

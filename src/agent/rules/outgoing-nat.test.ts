@@ -10,6 +10,7 @@ const SUBNET: NodeSubnet = {
   vpc: '',
   cidrs: ['10.16.0.0/16'],
   overlay: true,
+  checksGateway: true,
   natOutgoing: true,
   gatewayNodes: '',
   gatewaySelectors: [],

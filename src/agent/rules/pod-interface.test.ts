@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attachmentKey, hostDevice } from '../world/attachment.ts';
-import { NodeWorld, type ObservedDevice } from '../world/node-world.ts';
+import { type NodeSubnet, NodeWorld, type ObservedDevice } from '../world/node-world.ts';
 import type { Answer, NodeOutput } from '../world/outputs.ts';
 import { podInterface } from './pod-interface.ts';
 
@@ -19,7 +19,14 @@ const ANNOTATIONS = {
   'ovn.kubernetes.io/gateway': 'fd00:10:16::1,10.16.0.1',
   'ovn.kubernetes.io/logical_switch': 'ovn-default',
 };
-const PRESENT: ObservedDevice = { kind: 'present', mac: '', mtu: 1400, up: true, addresses: [], routes: [] };
+const PRESENT = { kind: 'present', mac: '', mtu: 1400, up: true, addresses: [], routes: [] } as const satisfies ObservedDevice;
+const ADDRESSED = { ...PRESENT, addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'] } as const;
+const REACHED = { ...ADDRESSED, reached: ['10.16.0.1', 'fd00:10:16::1'] } as const;
+
+const SUBNET: NodeSubnet = {
+  ...{ mtu: 0, vpc: '', cidrs: [], overlay: true, natOutgoing: false, gatewayNodes: '', centralized: false, natRules: [] },
+  checksGateway: true,
+};
 
 function scene(): NodeWorld {
   const world = new NodeWorld();
@@ -82,7 +89,15 @@ test('the answer comes when device, port and flows were observed, and says befor
   assert.match(reason(), /Open vSwitch cannot use port c0ffee_h: No such device/);
   world.ports.set(HOST, { externalIds: {}, error: '' });
   assert.match(reason(), /ovn-controller has not installed the flows of logical switch port web\.shop yet/);
+  assert.partialDeepStrictEqual(run(world)[0], { connected: false });
   world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  assert.partialDeepStrictEqual(run(world)[0], { connected: true, gateways: ['10.16.0.1', 'fd00:10:16::1'] });
+  assert.match(reason(), /address 10\.16\.0\.5, fd00:10:16::5 is not set on device c0ffee_h yet/);
+  world.devices.set(HOST, { ...ADDRESSED, tentative: ['fd00:10:16::5/112'] });
+  assert.match(reason(), /asks whether another host has address fd00:10:16::5/);
+  world.devices.set(HOST, { ...ADDRESSED, reached: ['10.16.0.1'] });
+  assert.match(reason(), /gateway fd00:10:16::1 has not answered yet/);
+  world.devices.set(HOST, REACHED);
   assert.deepEqual(answerOf(run(world)), {
     kind: 'ready',
     reply: {
@@ -101,6 +116,67 @@ test('the answer comes when device, port and flows were observed, and says befor
   });
   world.failures.set(`device ${HOST}`, 'ip link add: RTNETLINK answers: No buffer space available');
   assert.match(reason(), /No buffer space available/);
+});
+
+test('an address in use: refused at once, with the MAC address of its holder, and the pod if it is of this node', () => {
+  const world = scene();
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  const reason = (holder: string): string => {
+    world.devices.set(HOST, { ...PRESENT, duplicates: [{ address: '10.16.0.5', holder }] });
+    const answer = answerOf(run(world));
+    return answer?.kind === 'refused' ? answer.reason : '';
+  };
+  assert.match(
+    reason('00:00:00:00:00:99'),
+    /^address 10\.16\.0\.5 of pod shop\/web is in use: .* with MAC address 00:00:00:00:00:99; kubectl get ips/,
+  );
+  world.pods.set('shop/thief', { uid: 'v', annotations: { 'ovn.kubernetes.io/mac_address': '00:00:00:00:00:99' } });
+  assert.match(reason('00:00:00:00:00:99'), /00:00:00:00:00:99: pod shop\/thief;/);
+  assert.match(reason(''), /of its network has it; kubectl/);
+});
+
+test('gateways are not asked after a restart, where the Subnet says so, and in a live migration, which keeps its addresses elsewhere for now', () => {
+  const gateways = (change: (world: NodeWorld) => void): unknown => {
+    const world = scene();
+    change(world);
+    const [device] = run(world);
+    return device?.kind === 'device' ? [device.gateways.length, device.detectsDuplicates] : undefined;
+  };
+  const annotated =
+    (more: object) =>
+    (world: NodeWorld): void =>
+      world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...more } });
+  const found = scene().attachments.peek(KEY);
+  assert.ok(found);
+  assert.deepEqual(
+    gateways(() => {}),
+    [2, true],
+  );
+  assert.deepEqual(
+    gateways((world) => world.attachments.set(KEY, { ...found, order: 0 })),
+    [0, true],
+  );
+  assert.deepEqual(
+    gateways((world) => world.subnets.set('ovn-default', { ...SUBNET, checksGateway: false })),
+    [0, true],
+  );
+  assert.deepEqual(gateways(annotated({ 'kubevirt.io/migrationJobName': 'm' })), [0, false]);
+});
+
+test('in a physical network no address is set before the port to it is there', () => {
+  const world = scene();
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/provider_network': 'net1' } });
+  world.devices.set(HOST, REACHED);
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  const [device] = run(world);
+  assert.equal(device?.kind === 'device' && device.connected, false);
+  const answer = answerOf(run(world));
+  assert.match(
+    answer?.kind === 'waiting' ? answer.reason : '',
+    /patch-localnet\.ovn-default-to-br-int to the bridge of the provider network is not there/,
+  );
+  world.ports.set('patch-localnet.ovn-default-to-br-int', { externalIds: {}, error: '' });
+  assert.equal(answerOf(run(world))?.kind, 'ready');
 });
 
 for (const [what, change, expected] of [

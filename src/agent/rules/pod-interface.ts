@@ -1,10 +1,11 @@
 /** The interface of a pod: the pair of devices, the port, and the answer to the runtime. */
 import type { Rule } from '../../compile/compiler.ts';
+import { localnetPort } from '../../api/names.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import { type Attachment, type DeviceName, hostDevice, interfaceOf } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';
-import type { AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../world/outputs.ts';
+import type { Answer, AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../world/outputs.ts';
 import { INSTALLED, portKey, VENDOR } from '../world/port-keys.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
@@ -36,14 +37,16 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
         // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
         return [...retained(attachment, name), answer(attachment, { kind: 'waiting', reason })];
       }
-      const mtu = world.subnets.get(network.subnet)?.mtu || settings.mtu;
-      const device = deviceOf(attachment, name, network, mtu, settings);
       const port = portOf(attachment, name, network);
-      const missing = missingOf(world, device, port);
-      const state =
-        missing === undefined
-          ? ({ kind: 'ready', reply: replyOf(device, network) } as const)
-          : ({ kind: 'waiting', reason: missing } as const);
+      const device = deviceOf(world, attachment, name, network, settings);
+      const missing = missingOf(world, device, port) ?? unconnected(world, port, device, network);
+      const duplicate = duplicateOf(world, device, attachment);
+      const state: Answer =
+        duplicate !== undefined
+          ? { kind: 'refused', reason: duplicate }
+          : missing === undefined
+            ? { kind: 'ready', reply: replyOf(device, network) }
+            : { kind: 'waiting', reason: missing };
       return [device, port, answer(attachment, state)];
     },
   };
@@ -64,7 +67,8 @@ function removal(world: NodeWorld, attachment: Attachment, name: DeviceName): re
   return gone ? [answer(attachment, { kind: 'removed' })] : [];
 }
 
-function deviceOf(attachment: Attachment, name: DeviceName, network: PodNetwork, mtu: number, settings: NodeSettings): DeviceOutput {
+function deviceOf(world: NodeWorld, attachment: Attachment, name: DeviceName, network: PodNetwork, settings: NodeSettings): DeviceOutput {
+  const subnet = world.subnets.get(network.subnet);
   const defaults: DeviceRoute[] = network.addresses.flatMap(({ protocol, gateway }) =>
     gateway === undefined ? [] : [{ destination: ANYWHERE[protocol], gateway }],
   );
@@ -76,10 +80,14 @@ function deviceOf(attachment: Attachment, name: DeviceName, network: PodNetwork,
     namespacePath: attachment.namespacePath,
     innerName: attachment.interfaceName,
     mac: network.mac,
-    mtu,
+    mtu: subnet?.mtu || settings.mtu,
     addresses: network.addresses.map(({ ip, cidr }) => `${ip}/${cidr.slice(cidr.indexOf('/') + 1)}`).toSorted(),
     routes: [...defaults, ...requested],
     checksumOffload: settings.datapath === 'system',
+    connected: isInstalled(world, name) && patchMissing(world, network) === undefined,
+    detectsDuplicates: !network.migrating,
+    // What runs is not asked again after a restart of the agent.
+    gateways: attachment.order > 0 && !network.migrating && subnet?.checksGateway !== false ? network.gateways : [],
   };
 }
 
@@ -116,9 +124,59 @@ function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): st
   const row = world.ports.get(port.name);
   if (row === undefined) return `port ${port.name} is not in bridge ${port.bridge} yet`;
   if (row.error !== '') return `Open vSwitch cannot use port ${port.name}: ${row.error}`;
-  if (row.externalIds[INSTALLED] !== 'true')
-    return `ovn-controller has not installed the flows of logical switch port ${port.externalIds[portKey.port]} yet`;
   return undefined;
+}
+
+/** Why no address is set yet, or an address cannot be used yet. */
+function unconnected(
+  world: NodeWorld,
+  { name, externalIds }: PortOutput,
+  { gateways }: DeviceOutput,
+  network: PodNetwork,
+): string | undefined {
+  if (!isInstalled(world, name))
+    return `ovn-controller has not installed the flows of logical switch port ${externalIds[portKey.port]} yet`;
+  const patch = patchMissing(world, network);
+  if (patch !== undefined)
+    return `port ${patch} to the bridge of the provider network is not there yet; ovs-vsctl list-ports ${INTEGRATION_BRIDGE}`;
+  const device = world.devices.get(name);
+  if (device?.kind !== 'present') return undefined;
+  const unset = network.addresses.map(({ ip }) => ip).filter((ip) => !device.addresses.some((address) => address.startsWith(`${ip}/`)));
+  if (unset.length > 0) return `address ${unset.join(', ')} is not set on device ${name} yet`;
+  const [tentative] = device.tentative ?? [];
+  if (tentative !== undefined) return `the kernel still asks whether another host has address ${tentative}`;
+  const silent = gateways.filter((gateway) => device.reached?.includes(gateway) !== true);
+  return silent.length === 0 ? undefined : `gateway ${silent.join(', ')} has not answered yet`;
+}
+
+function isInstalled(world: NodeWorld, name: DeviceName): boolean {
+  return world.ports.get(name)?.externalIds[INSTALLED] === 'true';
+}
+
+/** The port of ovn-controller to the physical network: without it no host there could answer for an address. */
+function patchMissing(world: NodeWorld, { underlay, subnet }: PodNetwork): string | undefined {
+  const patch = `patch-${localnetPort(subnet)}-to-${INTEGRATION_BRIDGE}`;
+  return underlay && !world.ports.has(patch) ? patch : undefined;
+}
+
+/** Which other host has an address of the pod. A pod of this node is named. */
+function duplicateOf(world: NodeWorld, { name }: DeviceOutput, { pod }: Attachment): string | undefined {
+  const device = world.devices.get(name);
+  const [duplicate] = (device?.kind === 'present' && device.duplicates) || [];
+  if (duplicate === undefined) return undefined;
+  const { address, holder } = duplicate;
+  const mac = holder === '' ? '' : ` with MAC address ${holder}`;
+  const ours = [...world.pods.keys()].filter((key) => key !== `${pod.namespace}/${pod.name}` && hasMac(world, key, holder));
+  const who = ours.length === 0 ? '' : `: pod ${ours.join(', ')}`;
+  return `address ${address} of pod ${pod.namespace}/${pod.name} is in use: another host of its network has it${mac}${who}; kubectl get ips lists those of pods. Take the address from that host, or add it to excludeIps of the Subnet and create the pod again`;
+}
+
+/** Read for the one pod that has a duplicate. */
+function hasMac(world: NodeWorld, pod: string, mac: string): boolean {
+  return (
+    mac !== '' &&
+    Object.entries(world.pods.get(pod)?.annotations ?? {}).some(([key, value]) => key.endsWith('/mac_address') && value === mac)
+  );
 }
 
 function replyOf(device: DeviceOutput, network: PodNetwork): InterfaceReply {

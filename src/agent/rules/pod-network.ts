@@ -1,6 +1,6 @@
 /** What a pod's annotations say about one of its interfaces. */
 import { commandText } from '../../text/command-text.ts';
-import { podAnnotation, type PodAnnotationSuffix } from '../../api/well-known.ts';
+import { annotationKey, podAnnotation, type PodAnnotationSuffix } from '../../api/well-known.ts';
 import { portName } from '../../api/names.ts';
 import { bitsOf, canonicalAddress, parseAddress } from '../../net/address.ts';
 import { parseCidr } from '../../net/cidr.ts';
@@ -19,6 +19,12 @@ export interface PodNetwork {
   readonly mac: string;
   /** In the order of the annotation. A gateway only where the interface has the default route. */
   readonly addresses: readonly AddressReply[];
+  /** Of its networks. */
+  readonly gateways: readonly string[];
+  /** A live migration: the other side has the addresses for now. */
+  readonly migrating: boolean;
+  /** In a physical network, through a port with a patch to its bridge. */
+  readonly underlay: boolean;
 }
 
 export type PodNetworkState = PodNetwork | { readonly kind: 'waiting'; readonly reason: string };
@@ -44,6 +50,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   if (mac === undefined) return waiting('mac_address', `is ${JSON.stringify(value('mac_address'))}, which is no MAC address`);
   const [ips, cidrs, gateways] = [splitList(value('ip_address')), splitList(value('cidr')), splitList(value('gateway'))];
   const addresses: AddressReply[] = [];
+  const asked: string[] = [];
   for (const ip of ips) {
     const address = parseAddress(ip);
     const text = canonicalAddress(ip);
@@ -52,6 +59,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     const cidr = cidrs.find((one) => parseCidr(one)?.family === address.family);
     if (cidr === undefined) return waiting('cidr', `is ${JSON.stringify(value('cidr'))}, without the network of ${ip}`);
     const gateway = gateways.find((one) => parseAddress(one)?.family === address.family);
+    if (gateway !== undefined) asked.push(canonicalAddress(gateway) ?? gateway);
     addresses.push({
       protocol: bitsOf(address.family) === 32 ? 'IPv4' : 'IPv6',
       ip: text,
@@ -61,5 +69,14 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   }
   if (addresses.length === 0) return waiting('ip_address', 'is empty');
   const owner = value('virtualmachine') === '' ? attachment.pod.name : value('virtualmachine');
-  return { kind: 'bound', port: portName(owner, attachment.pod.namespace, provider), subnet: value('logical_switch'), mac, addresses };
+  return {
+    kind: 'bound',
+    port: portName(owner, attachment.pod.namespace, provider),
+    subnet: value('logical_switch'),
+    mac,
+    addresses,
+    gateways: asked,
+    migrating: pod.annotations[annotationKey.migrationJob] !== undefined || shared('activation_strategy') !== '',
+    underlay: value('provider_network') !== '' && value('logical_router') === '',
+  };
 }

@@ -20,6 +20,8 @@ export interface NodeSubnet {
   readonly cidrs: readonly string[];
   /** Its pods reach other networks through routers of OVN, not through one of a Vlan. */
   readonly overlay: boolean;
+  /** False: pods start although their gateway does not answer. */
+  readonly checksGateway: boolean;
   readonly natOutgoing: boolean;
   /** `node-1:172.18.0.2,node-2`: nodes of a centralized gateway, each with the address that it translates to, if it has one. */
   readonly gatewayNodes: string;
@@ -69,6 +71,13 @@ export interface VswitchBridge {
   readonly datapathType: string;
 }
 
+/** An address that another host answers for. */
+export interface Duplicate {
+  readonly address: string;
+  /** Its MAC address; empty if the host did not say. */
+  readonly holder: string;
+}
+
 /** A device of a pod as the kernel shows it, by the name of the node's end. */
 export type ObservedDevice =
   | { readonly kind: 'absent' }
@@ -86,6 +95,12 @@ export type ObservedDevice =
       readonly routes: readonly string[];
       /** Of a device of the node: whether the node forwards packets. */
       readonly forwards?: boolean;
+      /** Of `addresses`, those that the kernel still checks for duplicates. Missing: none. */
+      readonly tentative?: readonly string[];
+      /** Addresses that the device should have and does not get: other hosts of its network have them. Missing: none. */
+      readonly duplicates?: readonly Duplicate[];
+      /** Gateways that answered. Missing: none. */
+      readonly reached?: readonly string[];
     };
 
 export class NodeWorld extends AnyWorld {

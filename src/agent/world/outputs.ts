@@ -40,6 +40,12 @@ export interface DeviceOutput {
   readonly routes: readonly DeviceRoute[];
   /** False for the userspace datapath, which sends packets as the pod's kernel leaves them. */
   readonly checksumOffload: boolean;
+  /** Whether its port passes packets. False: addresses and routes stay as they are, since nobody could answer for an address in use. */
+  readonly connected: boolean;
+  /** False: an address is taken without asking the network; another host has it for now (the source of a live migration). */
+  readonly detectsDuplicates: boolean;
+  /** Have to answer before the interface is used. */
+  readonly gateways: readonly string[];
 }
 
 export interface DeviceRoute {
@@ -112,6 +118,8 @@ export type Answer =
   | { readonly kind: 'ready'; readonly reply: InterfaceReply }
   /** What is missing, as a sentence for the pod's Event. */
   | { readonly kind: 'waiting'; readonly reason: string }
+  /** It cannot be done, and waiting does not help: the request ends at once. */
+  | { readonly kind: 'refused'; readonly reason: string }
   /** Pod and namespace are gone, and the runtime did not ask to remove it. */
   | { readonly kind: 'abandoned' }
   /** Nothing of it is left. */

@@ -13,6 +13,8 @@ const UPLINK = 'uplink';
 export interface PacketNodeOptions {
   readonly name: string;
   readonly address: PrefixedAddress;
+  /** Of IPv6, if it has one. */
+  readonly address6?: PrefixedAddress;
   readonly underlay: Underlay;
   readonly installation: OvnInstallation;
   /** The folder of its database, sockets and logs. The path of a Unix socket has at most 107 bytes. */
@@ -27,13 +29,15 @@ export class PacketNode implements AsyncDisposable {
   readonly name: string;
   /** Without the length of the prefix. */
   readonly address: string;
+  readonly address6: string | undefined;
   readonly namespace: NetworkNamespace;
   readonly vswitch: OpenVSwitch;
   readonly #directory: string;
 
-  private constructor(namespace: NetworkNamespace, vswitch: OpenVSwitch, { name, address, directory }: PacketNodeOptions) {
+  private constructor(namespace: NetworkNamespace, vswitch: OpenVSwitch, { name, address, address6, directory }: PacketNodeOptions) {
     this.name = name;
     this.address = address.slice(0, address.indexOf('/'));
+    this.address6 = address6?.slice(0, address6.indexOf('/'));
     this.namespace = namespace;
     this.vswitch = vswitch;
     this.#directory = directory;
@@ -41,7 +45,7 @@ export class PacketNode implements AsyncDisposable {
 
   /** Starts all of it but ovn-controller. */
   static async start(options: PacketNodeOptions): Promise<PacketNode> {
-    const { name, address, underlay, installation, directory } = options;
+    const { name, address, address6, underlay, installation, directory } = options;
     const namespace = await NetworkNamespace.create(name);
     const vswitch = new OpenVSwitch(namespace, installation, join(directory, 'ovs'));
     const node = new PacketNode(namespace, vswitch, options);
@@ -53,6 +57,10 @@ export class PacketNode implements AsyncDisposable {
       await namespace.run('ip', 'address', 'add', address, 'dev', PHYSICAL_BRIDGE);
       await namespace.run('ip', 'link', 'set', PHYSICAL_BRIDGE, 'up');
       await namespace.run('ip', 'route', 'add', 'default', 'via', underlay.router);
+      if (address6 !== undefined) {
+        await namespace.run('ip', 'address', 'add', address6, 'dev', PHYSICAL_BRIDGE, 'nodad');
+        await namespace.run('ip', 'route', 'add', 'default', 'via', underlay.router6);
+      }
     } catch (error) {
       await node.delete();
       throw error;

@@ -6,6 +6,7 @@ export type PrefixedAddress = `${string}/${number}`;
 const BRIDGE = 'underlay';
 /** The router of the underlay: next hop of the nodes. */
 const ROUTER: PrefixedAddress = '172.18.0.1/16';
+const ROUTER6: PrefixedAddress = 'fd18::1/64';
 
 /**
  * The physical network of the nodes: a Linux bridge in a namespace of its own, so that it never collides with a network of the host. The
@@ -25,14 +26,19 @@ export class Underlay implements AsyncDisposable {
     const { namespace } = underlay;
     await namespace.run('ip', 'link', 'add', BRIDGE, 'type', 'bridge');
     await namespace.run('ip', 'address', 'add', ROUTER, 'dev', BRIDGE);
+    await namespace.run('ip', 'address', 'add', ROUTER6, 'dev', BRIDGE, 'nodad');
     await namespace.run('ip', 'link', 'set', BRIDGE, 'up');
     await computeChecksums(namespace, BRIDGE);
-    await namespace.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    await namespace.run('sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1');
     return underlay;
   }
 
   get router(): string {
     return ROUTER.slice(0, ROUTER.indexOf('/'));
+  }
+
+  get router6(): string {
+    return ROUTER6.slice(0, ROUTER6.indexOf('/'));
   }
 
   /** Connects a namespace: it gets an interface with this name in the bridge, up and without address. */
@@ -45,11 +51,12 @@ export class Underlay implements AsyncDisposable {
   }
 
   /** A host outside of the cluster, which knows no route to any pod. */
-  async addOutsideHost(address: PrefixedAddress): Promise<NetworkNamespace> {
+  async addOutsideHost(...addresses: readonly PrefixedAddress[]): Promise<NetworkNamespace> {
     const host = await NetworkNamespace.create('outside');
     await this.connect(host, 'eth0');
     await computeChecksums(host, 'eth0');
-    await host.run('ip', 'address', 'add', address, 'dev', 'eth0');
+    for (const address of addresses)
+      await host.run('ip', 'address', 'add', address, 'dev', 'eth0', ...(address.includes(':') ? ['nodad'] : []));
     return host;
   }
 

@@ -14,6 +14,7 @@ import { until } from '../../src/testing/until.ts';
 import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { installCrds } from '../../lab/crd-installation.ts';
 import { StandInKubelet } from '../../lab/kubelet/stand-in-kubelet.ts';
+import { labNodes } from '../../lab/kubelet/lab-node.ts';
 import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
 import { PacketNode } from '../../lab/node/packet-node.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
@@ -27,6 +28,7 @@ import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const installation = findOvn();
+const DUAL_STACK = ['--default-cidr=10.16.0.0/16,fd00:10:16::/112', '--node-switch-cidr=100.64.0.0/16,fd00:100:64::/112'];
 
 /** Why these tests cannot run here; false if they can. */
 export const skip: string | false = whyNoPackets() ?? (installation === undefined && 'OVN is not installed');
@@ -120,8 +122,8 @@ export class PacketCluster implements AsyncDisposable {
     this.#stops = stops;
   }
 
-  /** Two nodes, `node-1` and `node-2`. */
-  static async start(): Promise<PacketCluster> {
+  /** Two nodes, `node-1` and `node-2`. With `dualStack` they, their pods and the join network have both families. */
+  static async start({ dualStack = false } = {}): Promise<PacketCluster> {
     const stops: (() => Promise<unknown>)[] = [];
     const started = async <T>(what: T, start: () => Promise<unknown>, stop: () => Promise<unknown>): Promise<T> => {
       stops.unshift(stop);
@@ -151,13 +153,14 @@ export class PacketCluster implements AsyncDisposable {
       stops.unshift(() => client.close());
       await installCrds(client);
       const account = await agentAccount(client, kubeconfig);
-      const kubelet = new StandInKubelet({ client });
+      const kubelet = new StandInKubelet({ client, nodes: labNodes(2, dualStack) });
       await started(
         kubelet,
         () => kubelet.start(),
         () => kubelet.stop(),
       );
-      const controller = new ControllerProcess({ kubeconfig, ovnNb: ovn.nbEndpoint, log: join(directory, 'controller.log') });
+      const flags = dualStack ? DUAL_STACK : [];
+      const controller = new ControllerProcess({ kubeconfig, ovnNb: ovn.nbEndpoint, log: join(directory, 'controller.log'), flags });
       controller.start();
       stops.unshift(() => controller.kill9());
       const underlay = await Underlay.create();
@@ -165,7 +168,8 @@ export class PacketCluster implements AsyncDisposable {
       const nodes: AgentNode[] = [];
       for (const { name, addresses } of kubelet.nodes) {
         const options = { name, address: `${addresses[0]}/16`, underlay, installation: installation as OvnInstallation } as const;
-        const node = await PacketNode.start({ ...options, directory: join(directory, name) });
+        const address6 = addresses[1] === undefined ? {} : { address6: `${addresses[1]}/64` as const };
+        const node = await PacketNode.start({ ...options, ...address6, directory: join(directory, name) });
         stops.unshift(() => node.delete());
         const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());

@@ -10,14 +10,21 @@ import { type AgentNode, PacketCluster, skip } from './packet-cluster.ts';
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 let cluster: PacketCluster;
 before(async () => {
-  if (skip === false) cluster = await PacketCluster.start();
+  if (skip === false) cluster = await PacketCluster.start({ dualStack: true });
 });
 after(async () => {
   if (skip === false) await cluster[Symbol.asyncDispose]();
 });
 
+interface Running {
+  readonly address: string;
+  /** Of both families. */
+  readonly addresses: readonly string[];
+  readonly sandbox: Sandbox;
+}
+
 let containers = 0;
-async function run(name: string, node: AgentNode): Promise<{ readonly address: string; readonly sandbox: Sandbox }> {
+async function run(name: string, node: AgentNode): Promise<Running> {
   const address = await cluster.createPod(name, node);
   containers += 1;
   const sandbox = await Sandbox.create(name, `${containers}`.padStart(2, '0').padEnd(64, 'a'));
@@ -28,7 +35,8 @@ async function run(name: string, node: AgentNode): Promise<{ readonly address: s
     ips.map((ip) => ip.address.split('/')[0]),
     address.split(','),
   );
-  return { address, sandbox };
+  const addresses = address.split(',');
+  return { address: addresses[0] ?? '', addresses, sandbox };
 }
 
 test('pods of one Subnet on two nodes reach each other, the first packet included', { skip }, async () => {
@@ -36,7 +44,7 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   assert.ok(one && two);
   const web = await run('web', one);
   const db = await run('db', two);
-  assert.ok(await db.sandbox.reaches(web.address), 'across nodes');
+  for (const address of web.addresses) assert.ok(await db.sandbox.reaches(address), `across nodes: ${address}`);
   assert.ok(await web.sandbox.reaches(db.address, { size: 1372 }), 'a packet of the whole MTU');
 
   const ports = (): Promise<string> => one.node.vswitch.vsctl('list-ports', 'br-int');
@@ -53,11 +61,13 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
 
   // From a node to pods of both nodes and back, and to a host outside, which knows no route to pods.
   await until("the node's interface is up", async () => (await one.node.namespace.run('ip', 'route', 'show')).includes('10.16.0.0/16'));
-  for (const { address } of [web, db]) await one.node.namespace.run('ping', '-n', '-q', '-c', '1', '-w', '30', address);
-  for (const { node } of cluster.nodes) assert.ok(await web.sandbox.reaches(node.address), `pod to ${node.name}`);
-  const outside = await cluster.underlay.addOutsideHost('172.18.0.99/16');
-  assert.ok(await web.sandbox.reaches('172.18.0.99'), 'to the outside, translated');
-  assert.match(await outside.run('ip', 'neighbour', 'show'), new RegExp(`^${one.node.address} `, 'm'));
+  for (const address of [...web.addresses, ...db.addresses])
+    await one.node.namespace.run('ping', '-n', '-q', '-c', '1', '-w', '30', address);
+  const nodes = cluster.nodes.flatMap(({ node }) => [node.address, node.address6 ?? '']);
+  for (const address of nodes) assert.ok(await web.sandbox.reaches(address), `pod to ${address}`);
+  const outside = await cluster.underlay.addOutsideHost('172.18.0.99/16', 'fd18::99/64');
+  for (const address of ['172.18.0.99', 'fd18::99']) assert.ok(await web.sandbox.reaches(address), `to ${address}, translated`);
+  for (const address of nodes.slice(0, 2)) assert.match(await outside.run('ip', 'neighbour', 'show'), new RegExp(`^${address} `, 'm'));
   // All rules are flushed by another program: they come back.
   await one.node.namespace.run('nft', 'flush', 'ruleset');
   await until('the rules are back', async () => (await one.node.namespace.run('nft', 'list', 'tables')).includes('inet kiln'));
@@ -78,6 +88,29 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   await one.node.vswitch.vsctl('del-port', 'br-int', device);
   await until('the port is back', async () => (await ports()).includes(device));
   assert.ok(await db.sandbox.reaches(web.address));
+
+  // A pod has taken an address that the controller gives to another one.
+  const taken = ['10.16.0.77', 'fd00:10:16::77'];
+  for (const address of ['10.16.0.77/16', 'fd00:10:16::77/112'])
+    await web.sandbox.namespace.run('ip', 'address', 'add', address, 'dev', 'eth0');
+  await cluster.createPod('late', one, { 'ovn.kubernetes.io/ip_address': taken.join(',') });
+  const late = await Sandbox.create('late', 'late'.padEnd(64, 'b'));
+  const refused = await one.cni('ADD', 'late', late);
+  assert.equal(refused.exit, 1);
+  assert.match(
+    refused.output,
+    /address 10\.16\.0\.77 of pod default\/late is in use: .* with MAC address \S+: pod default\/web; kubectl get ips/,
+  );
+  await until(
+    'nothing of it is left',
+    async () => !(await ports()).includes('late') && !(await one.node.namespace.run('ip', 'link')).includes('late'),
+  );
+  for (const address of ['10.16.0.77/16', 'fd00:10:16::77/112'])
+    await web.sandbox.namespace.run('ip', 'address', 'delete', address, 'dev', 'eth0');
+  assert.equal((await one.cni('ADD', 'late', late)).exit, 0, 'the address is free');
+  for (const address of taken) assert.ok(await db.sandbox.reaches(address));
+  assert.equal((await one.cni('DEL', 'late', late)).exit, 0);
+  await late.delete();
 
   for (let time = 0; time < 2; time += 1) assert.deepEqual(await one.cni('DEL', 'web', web.sandbox), { exit: 0, output: '' });
   assert.doesNotMatch(await ports(), /_h$/m);

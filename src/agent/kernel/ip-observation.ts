@@ -89,14 +89,25 @@ export async function ourLinks(programs: Programs): Promise<ReadonlySet<string>>
   );
 }
 
-/** Addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeDevice` */
-export async function refusedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<readonly string[]> {
+export interface RefusedAddresses {
+  /** With the length of the prefix. */
+  readonly addresses: readonly string[];
+  /** The device's own link-local address, which is made of its MAC address, is refused as well: the other host has the same. */
+  readonly sameMac: boolean;
+}
+
+/** IPv6 addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeDevice` */
+export async function refusedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<RefusedAddresses> {
   const shown = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-6', 'address', 'show', 'dev', innerName));
   if (!shown.ok) throw new Error(shown.message);
   const [link = {}] = parse(shown.output) as readonly LinkJson[];
-  return (link.addr_info ?? [])
-    .filter(({ dadfailed, scope }) => dadfailed === true && scope !== 'link')
-    .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`);
+  const refused = (link.addr_info ?? []).filter(({ dadfailed }) => dadfailed === true);
+  return {
+    addresses: refused
+      .filter(({ scope }) => scope !== 'link')
+      .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`),
+    sameMac: refused.some(({ scope }) => scope === 'link'),
+  };
 }
 
 type Where = (...command: readonly [string, ...string[]]) => readonly [string, ...string[]];

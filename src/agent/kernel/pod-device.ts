@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplicate, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { addressCommands, type Command, pairCommands, withdrawalCommand } from './ip-commands.ts';
-import { observeDevice, refusedAddresses } from './ip-observation.ts';
+import { observeDevice, type RefusedAddresses, refusedAddresses } from './ip-observation.ts';
 import { KERNEL_PROBE_MS, requestInterval, whoAnswers } from './neighbours.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
@@ -46,9 +46,10 @@ export async function makeDevice(
     await runAll(programs, commands);
   }
   if (missing.some(isV6) || (before.tentative ?? []).length > 0) {
-    const refused = await refusedOnceSettled(programs, output);
-    const taken = await duplicates(programs, output, refused);
+    const { addresses: refused, sameMac } = await refusedOnceSettled(programs, output);
+    // First, for an address of its own a device asks nobody.
     if (refused.length > 0) await runAll(programs, [withdrawalCommand(output, refused)]);
+    const taken = sameMac ? [] : await duplicates(programs, output, refused);
     if (taken.length > 0) return { ...found, duplicates: taken };
     // An earlier sandbox of the same pod still answered.
     if (refused.length > 0) await runAll(programs, addressCommands({ ...output, detectsDuplicates: false }, blank(output)));
@@ -64,14 +65,14 @@ async function duplicates(programs: Programs, output: DeviceOutput, addresses: r
   const answers = await whoAnswers(programs, output.namespacePath, output.innerName, asked);
   return asked.flatMap((address) => {
     const holder = answers.get(address);
-    // The kernel refuses an IPv6 address without telling for whom, who may not answer a second time.
+    // The kernel refuses an IPv6 address without telling for whom, and the host may not answer a second time.
     if (holder === output.mac || (holder === undefined && isV4(address))) return [];
     return [{ address, holder: holder ?? '' }];
   });
 }
 
 /** Waits until the kernel has asked for each IPv6 address. @returns those that another host has */
-async function refusedOnceSettled(programs: Programs, output: DeviceOutput): Promise<readonly string[]> {
+async function refusedOnceSettled(programs: Programs, output: DeviceOutput): Promise<RefusedAddresses> {
   const { name, namespacePath, innerName } = output;
   for (let waited = 0; waited < LONGEST_MS; waited += POLL_MS) {
     const observed = await observeDevice(programs, name, namespacePath, innerName);

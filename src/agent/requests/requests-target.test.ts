@@ -22,3 +22,16 @@ test('an interface that the runtime does not list goes only if its namespace is 
   const removing = [known, other, gone].map((key) => world.attachments.peek(key)?.removing === true);
   assert.deepEqual(removing, [false, false, true]);
 });
+
+test('a refused request ends at once with the reason, and what was begun for it is removed', async () => {
+  const world = new NodeWorld();
+  const target = new RequestsTarget(world, systemClock, () => {});
+  const key = attachmentKey('a', 'eth0');
+  const pod = { namespace: 'shop', name: 'web' };
+  const attachment = { key, containerId: 'a', interfaceName: 'eth0', namespacePath: '', pod, provider: 'ovn', routes: [] };
+  const reply = target.add(attachment, new AbortController().signal);
+  target.desired.add({ kind: 'answer', attachment: key, answer: { kind: 'refused', reason: 'in use' } });
+  target.flush();
+  assert.deepEqual(await reply, { ok: false, reason: 'in use' });
+  assert.equal(world.attachments.peek(key)?.removing, true);
+});

@@ -1,0 +1,149 @@
+/** A pod's device in the kernel, with another host on its network: addresses in use, announcements and gateways. Without Open vSwitch. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Findings, makeDevice, NOTHING_FOUND } from '../../src/agent/kernel/pod-device.ts';
+import { observeDevice } from '../../src/agent/kernel/ip-observation.ts';
+import { hostPrograms, inNamespace, type Programs } from '../../src/agent/kernel/programs.ts';
+import { attachmentKey, type DeviceName, hostDevice } from '../../src/agent/world/attachment.ts';
+import type { ObservedDevice } from '../../src/agent/world/node-world.ts';
+import type { DeviceOutput } from '../../src/agent/world/outputs.ts';
+import { NetworkNamespace } from '../../lab/node/namespace.ts';
+import { whyNoPackets } from '../../lab/node/requirements.ts';
+import { Underlay } from '../../lab/node/underlay.ts';
+import { until } from '../../src/testing/until.ts';
+
+const skip = whyNoPackets() ?? false;
+const MAC = '00:00:00:aa:bb:01';
+const ADDRESSES = ['172.18.0.50/16', 'fd18::50/64'];
+const GATEWAYS = ['172.18.0.1', 'fd18::1'];
+
+let underlay: Underlay;
+/** The pod's devices have their outer end here, in a bridge with the other hosts. */
+let node: NetworkNamespace;
+let programs: Programs;
+before(async () => {
+  if (skip !== false) return;
+  underlay = await Underlay.create();
+  node = underlay.namespace;
+  programs = { run: (command, input) => hostPrograms.run(inNamespace(node.path, ...command), input) };
+});
+after(async () => {
+  if (skip === false) await underlay.delete();
+});
+
+let pods = 0;
+class Pod {
+  readonly namespace: NetworkNamespace;
+  readonly name: DeviceName;
+  readonly output: DeviceOutput;
+  found: Findings = NOTHING_FOUND;
+
+  private constructor(namespace: NetworkNamespace, output: DeviceOutput) {
+    this.namespace = namespace;
+    this.name = output.name;
+    this.output = output;
+  }
+
+  static async create(more: Partial<DeviceOutput> = {}): Promise<Pod> {
+    const namespace = await NetworkNamespace.create('pod');
+    const container = `${(pods += 1)}`.padEnd(12, 'c');
+    const pod = new Pod(namespace, {
+      kind: 'device',
+      name: hostDevice(container, 'eth0'),
+      attachment: attachmentKey(container, 'eth0'),
+      namespacePath: namespace.path,
+      innerName: 'eth0',
+      mac: MAC,
+      mtu: 1400,
+      addresses: ADDRESSES,
+      routes: [],
+      checksumOffload: true,
+      connected: true,
+      detectsDuplicates: true,
+      gateways: [],
+      ...more,
+    });
+    // As before its port passes packets; then it does.
+    await pod.make({ connected: false });
+    assert.partialDeepStrictEqual(await pod.observe(), { kind: 'present', mac: MAC, mtu: 1400, up: true, addresses: [] });
+    await node.run('ip', 'link', 'set', pod.name, 'master', 'underlay');
+    return pod;
+  }
+
+  async observe(): Promise<ObservedDevice> {
+    return await observeDevice(programs, this.name, this.namespace.path, 'eth0');
+  }
+
+  async make(more: Partial<DeviceOutput> = {}): Promise<Findings> {
+    const observed = await this.observe();
+    assert.ok(observed.kind !== 'no-namespace');
+    this.found = await makeDevice(programs, { ...this.output, ...more }, observed, this.found);
+    return this.found;
+  }
+}
+
+test(
+  'an address that another host has is not set, and its MAC address is known; once it is free, the network learns it at once',
+  { skip },
+  async () => {
+    const other = await underlay.addOutsideHost(...(ADDRESSES as ['172.18.0.50/16', 'fd18::50/64']));
+    const peer = await underlay.addOutsideHost('172.18.0.60/16', 'fd18::60/64');
+    const holder = (JSON.parse(await other.run('ip', '-json', 'link', 'show', 'eth0')) as [{ address: string }])[0].address;
+    const pod = await Pod.create();
+    for (const address of ADDRESSES) {
+      const plain = address.slice(0, address.indexOf('/'));
+      assert.ok(await peer.reaches(plain));
+      assert.deepEqual(await pod.make({ addresses: [address] }), { duplicates: [{ address: plain, holder }], reached: [] });
+      assert.partialDeepStrictEqual(await pod.observe(), { addresses: [], tentative: [] });
+    }
+    await other.delete();
+    assert.deepEqual(await pod.make(), NOTHING_FOUND);
+    assert.partialDeepStrictEqual(await pod.observe(), { addresses: ADDRESSES, tentative: [] });
+    // The peer knew the address with the other MAC address.
+    await until('the peer knows the new MAC address', async () => {
+      const known = await peer.run('ip', 'neighbour', 'show');
+      return ['172.18.0.50', 'fd18::50'].every((address) => known.includes(`${address} dev eth0 lladdr ${MAC}`));
+    });
+    await Promise.all([peer.delete(), pod.namespace.delete()]);
+  },
+);
+
+test('an earlier sandbox of the same pod is no other host, and a live migration does not ask', { skip }, async () => {
+  const earlier = await Pod.create();
+  assert.deepEqual(await earlier.make(), NOTHING_FOUND);
+  const later = await Pod.create();
+  assert.deepEqual(await later.make(), NOTHING_FOUND);
+  assert.partialDeepStrictEqual(await later.observe(), { addresses: ADDRESSES, tentative: [] });
+  const migrated = await Pod.create({ mac: '00:00:00:aa:bb:01', detectsDuplicates: false });
+  assert.deepEqual(await migrated.make(), NOTHING_FOUND);
+  assert.partialDeepStrictEqual(await migrated.observe(), { addresses: ADDRESSES, tentative: [] });
+  for (const { namespace } of [earlier, later, migrated]) await namespace.delete();
+});
+
+test('gateways of both families are asked until they answer; a second reading writes nothing', { skip }, async () => {
+  const pod = await Pod.create();
+  await assert.rejects(
+    pod.make({ gateways: ['172.18.9.9', ...GATEWAYS] }),
+    /gateway 172\.18\.9\.9 does not answer on eth0; disableGatewayCheck/,
+  );
+  assert.deepEqual(await pod.make({ gateways: GATEWAYS }), { duplicates: [], reached: GATEWAYS });
+  let written = 0;
+  const observed = await pod.observe();
+  assert.ok(observed.kind === 'present');
+  const counting: Programs = { run: (...call) => ((written += 1), programs.run(...call)) };
+  await makeDevice(counting, { ...pod.output, gateways: GATEWAYS }, observed, pod.found);
+  assert.equal(written, 0);
+  await pod.namespace.delete();
+});
+
+test('no address and no route comes from the advertisement of a router', { skip }, async () => {
+  const pod = await Pod.create();
+  await pod.make();
+  for (const [key, value] of [
+    ['accept_ra', '0'],
+    ['autoconf', '0'],
+    ['disable_ipv6', '0'],
+  ])
+    assert.equal((await pod.namespace.run('sysctl', '-n', `net.ipv6.conf.eth0.${key}`)).trim(), value);
+  await pod.namespace.delete();
+});

@@ -27,20 +27,32 @@ export function pairCommands(output: DeviceOutput, observed: ObservedDevice): re
   ];
 }
 
-/** Addresses and routes of a device whose ends are as they should be; empty if nothing has to be written. */
-export function addressCommands(output: DeviceOutput, observed: ObservedDevice & { readonly kind: 'present' }): readonly Command[] {
-  if (isAsDesired(output, observed)) return [];
+/** Addresses and routes of a device whose ends are as they should be. Both are empty if nothing has to be written. */
+export interface AddressCommands {
+  /** The kernel itself asks who has an IPv6 address, so these come first. */
+  readonly first: readonly Command[];
+  /** Once no other host has an address. */
+  readonly second: readonly Command[];
+}
+
+export function addressCommands(output: DeviceOutput, observed: ObservedDevice & { readonly kind: 'present' }): AddressCommands {
+  if (isAsDesired(output, observed)) return { first: [], second: [] };
   const { namespacePath, innerName, mac, addresses, routes, detectsDuplicates } = output;
   const surplus = observed.addresses.filter((address) => !addresses.includes(address));
   const missing = addresses.filter((address) => !observed.addresses.includes(address));
-  const lines = [
-    ...surplus.map((address) => `address delete ${address} dev ${innerName}`),
-    ...missing.map((address) => `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`),
-    // Says the addresses to the network, with arp_notify: a neighbour may know them with another MAC address.
-    ...(missing.length > 0 ? [`link set dev ${innerName} address ${mac}`] : []),
-    ...routes.map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${innerName}`),
-  ];
-  return [{ command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) }];
+  const addition = (address: string): string =>
+    `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`;
+  const batch = (lines: readonly string[]): readonly Command[] =>
+    lines.length === 0 ? [] : [{ command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) }];
+  return {
+    first: batch([...surplus.map((address) => `address delete ${address} dev ${innerName}`), ...missing.filter(isV6).map(addition)]),
+    second: batch([
+      ...missing.filter((address) => !isV6(address)).map(addition),
+      // Says the addresses to the network, with arp_notify: a neighbour may know them with another MAC address.
+      ...(missing.length > 0 ? [`link set dev ${innerName} address ${mac}`] : []),
+      ...routes.map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${innerName}`),
+    ]),
+  };
 }
 
 /** Takes addresses away that another host has. */

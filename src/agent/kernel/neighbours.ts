@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inNamespace, type Programs } from './programs.ts';
 
 /** Time between two requests of the kernel, of which it sends three. */
-export const PROBE_MS = 100;
+export const PROBE_MS = 200;
 /** The kernel's own. */
 export const KERNEL_PROBE_MS = 1_000;
 const LONGEST_MS = 4_000;
@@ -19,7 +19,7 @@ interface NeighbourJson {
 }
 
 /**
- * The MAC address of each that answers. Waits for three requests where one does not: 300 ms after `requestInterval` with `PROBE_MS`.
+ * The MAC address of each that answers. Waits for three requests where one does not: 600 ms after `requestInterval` with `PROBE_MS`.
  *
  * @param addresses without the length of a prefix
  * @throws Error with the reason if the kernel cannot be asked

@@ -38,25 +38,35 @@ export async function makeDevice(
   await runAll(programs, pairCommands(output, observed));
   if (!output.connected) return found;
   const before = observed.kind === 'present' ? observed : blank(output);
-  const commands = addressCommands(output, before);
   const missing = output.addresses.filter((address) => !before.addresses.includes(address));
-  if (commands.length > 0) {
-    const taken = output.detectsDuplicates ? await duplicates(programs, output, missing.filter(isV4)) : [];
-    if (taken.length > 0) return { ...found, duplicates: taken };
-    await runAll(programs, commands);
-  }
-  if (missing.some(isV6) || (before.tentative ?? []).length > 0) {
-    const { addresses: refused, sameMac } = await refusedOnceSettled(programs, output);
-    // First, for an address of its own a device asks nobody.
-    if (refused.length > 0) await runAll(programs, [withdrawalCommand(output, refused)]);
-    const taken = sameMac ? [] : await duplicates(programs, output, refused);
-    if (taken.length > 0) return { ...found, duplicates: taken };
-    // An earlier sandbox of the same pod still answered.
-    if (refused.length > 0) await runAll(programs, addressCommands({ ...output, detectsDuplicates: false }, blank(output)));
-  }
+  const commands = addressCommands(output, before);
+  await runAll(programs, commands.first);
+  const taken = await takenAddresses(programs, output, missing, before);
+  if (taken.length > 0) return { ...found, duplicates: taken };
+  await runAll(programs, commands.second);
   const reached = await reachedGateways(programs, output, found.reached);
   if (missing.length > 0) await runAll(programs, [defaultInterval(output)]);
   return { duplicates: [], reached };
+}
+
+/** Addresses that another host has. None of those of IPv6 is left on the device. */
+async function takenAddresses(
+  programs: Programs,
+  output: DeviceOutput,
+  missing: readonly string[],
+  before: Present,
+): Promise<readonly Duplicate[]> {
+  if (!output.detectsDuplicates) return [];
+  const taken = await duplicates(programs, output, missing.filter(isV4));
+  if (!missing.some(isV6) && (before.tentative ?? []).length === 0) return taken;
+  const { addresses: refused, sameMac } = await refusedOnceSettled(programs, output);
+  // First, for an address of its own a device asks nobody.
+  if (refused.length > 0) await runAll(programs, [withdrawalCommand(output, refused)]);
+  const others = sameMac ? [] : await duplicates(programs, output, refused);
+  // An earlier sandbox of the same pod still answered.
+  if (refused.length > 0 && others.length === 0)
+    await runAll(programs, addressCommands({ ...output, addresses: refused, routes: [], detectsDuplicates: false }, blank(output)).first);
+  return [...taken, ...others];
 }
 
 /** Those that answer with another MAC address than the device's own. */

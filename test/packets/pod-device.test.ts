@@ -61,6 +61,7 @@ class Pod {
       connected: true,
       detectsDuplicates: true,
       gateways: [],
+      needsGateways: true,
       ...more,
     });
     // As before its port passes packets; then it does.
@@ -127,6 +128,8 @@ test('gateways of both families are asked until they answer; a second reading wr
     /gateway 172\.18\.9\.9 does not answer on eth0; disableGatewayCheck/,
   );
   assert.deepEqual(await pod.make({ gateways: GATEWAYS }), { duplicates: [], reached: GATEWAYS });
+  // A program in the pod sets one of its own.
+  await pod.namespace.run('ip', 'address', 'add', '172.18.0.51/16', 'dev', 'eth0');
   let written = 0;
   const observed = await pod.observe();
   assert.ok(observed.kind === 'present');

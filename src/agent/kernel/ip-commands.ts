@@ -10,6 +10,8 @@ export interface Command {
   readonly input?: string;
 }
 
+type Present = ObservedDevice & { readonly kind: 'present' };
+
 const QUEUE_LENGTH = '1000';
 
 /** The two ends of a device of a pod, without addresses and routes; empty if they are as they should be. */
@@ -35,17 +37,17 @@ export interface AddressCommands {
   readonly second: readonly Command[];
 }
 
-export function addressCommands(output: DeviceOutput, observed: ObservedDevice & { readonly kind: 'present' }): AddressCommands {
-  if (isAsDesired(output, observed)) return { first: [], second: [] };
+export function addressCommands(output: DeviceOutput, observed: Present): AddressCommands {
+  if (hasAddressesAndRoutes(output, observed)) return { first: [], second: [] };
   const { namespacePath, innerName, mac, addresses, routes, detectsDuplicates } = output;
-  const surplus = observed.addresses.filter((address) => !addresses.includes(address));
+  // Further addresses stay: a program in the pod may have set them (keepalived does).
   const missing = addresses.filter((address) => !observed.addresses.includes(address));
   const addition = (address: string): string =>
     `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`;
   const batch = (lines: readonly string[]): readonly Command[] =>
     lines.length === 0 ? [] : [{ command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) }];
   return {
-    first: batch([...surplus.map((address) => `address delete ${address} dev ${innerName}`), ...missing.filter(isV6).map(addition)]),
+    first: batch(missing.filter(isV6).map(addition)),
     second: batch([
       ...missing.filter((address) => !isV6(address)).map(addition),
       // Says the addresses to the network, with arp_notify: a neighbour may know them with another MAC address.
@@ -80,16 +82,8 @@ function addressKeys(device: string): readonly string[] {
   ];
 }
 
-/** Whether nothing has to be written. */
-export function isAsDesired(output: DeviceOutput | LinkOutput, observed: ObservedDevice & { readonly kind: 'present' }): boolean {
-  const { mac, mtu, up, addresses, routes } = observed;
-  return (
-    up &&
-    mac === output.mac &&
-    mtu === output.mtu &&
-    addresses.join() === output.addresses.join() &&
-    routeTexts(output).every((route) => routes.includes(route))
-  );
+function hasAddressesAndRoutes(output: DeviceOutput, { addresses, routes }: Present): boolean {
+  return output.addresses.every((address) => addresses.includes(address)) && routeTexts(output).every((route) => routes.includes(route));
 }
 
 /** Removes both ends. */
@@ -107,14 +101,15 @@ export function routeText({ destination, gateway, source }: DeviceRoute): string
 }
 
 /** The same for a device of the node, which exists. */
-export function linkCommands(output: LinkOutput, observed: ObservedDevice & { readonly kind: 'present' }): readonly Command[] {
+export function linkCommands(output: LinkOutput, observed: Present): readonly Command[] {
   const wanted = routeTexts(output);
   const surplus = observed.routes.filter((route) => !wanted.includes(route));
   const sameRoutes = surplus.length === 0 && wanted.length === observed.routes.length;
   const forwarding =
     observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'] } as const];
-  if (forwarding.length === 0 && sameRoutes && isAsDesired(output, observed)) return [];
   const { name, mac, mtu, addresses, routes } = output;
+  const isSame = observed.up && observed.mac === mac && observed.mtu === mtu && observed.addresses.join() === addresses.join();
+  if (forwarding.length === 0 && sameRoutes && isSame) return [];
   const lines = [
     ...(observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
     ...(observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),

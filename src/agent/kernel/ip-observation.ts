@@ -89,20 +89,24 @@ export async function ourLinks(programs: Programs): Promise<ReadonlySet<string>>
   );
 }
 
-export interface RefusedAddresses {
-  /** With the length of the prefix. */
+/** The kernel's search for other hosts with IPv6 addresses of a device. */
+export interface CheckedAddresses {
+  /** It is not complete, for the link-local address either. */
+  readonly tentative: boolean;
+  /** Given up, with the length of the prefix. */
   readonly addresses: readonly string[];
   /** The device's own link-local address, which is made of its MAC address, is refused as well: the other host has the same. */
   readonly sameMac: boolean;
 }
 
 /** IPv6 addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeDevice` */
-export async function refusedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<RefusedAddresses> {
+export async function checkedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<CheckedAddresses> {
   const shown = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-6', 'address', 'show', 'dev', innerName));
   if (!shown.ok) throw new Error(shown.message);
   const [link = {}] = parse(shown.output) as readonly LinkJson[];
   const refused = (link.addr_info ?? []).filter(({ dadfailed }) => dadfailed === true);
   return {
+    tentative: (link.addr_info ?? []).some(({ tentative, dadfailed }) => tentative === true && dadfailed !== true),
     addresses: refused
       .filter(({ scope }) => scope !== 'link')
       .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplicate, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { addressCommands, type Command, pairCommands, withdrawalCommand } from './ip-commands.ts';
-import { observeDevice, type RefusedAddresses, refusedAddresses } from './ip-observation.ts';
+import { checkedAddresses, type CheckedAddresses } from './ip-observation.ts';
 import { KERNEL_PROBE_MS, requestInterval, whoAnswers } from './neighbours.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
@@ -20,6 +20,8 @@ export const NOTHING_FOUND: Findings = { duplicates: [], reached: [] };
 
 const LONGEST_MS = 5_000;
 const POLL_MS = 30;
+/** Attempts with a gateway that does not answer yet. */
+const ROUNDS = 5;
 
 type Present = ObservedDevice & { readonly kind: 'present' };
 
@@ -40,11 +42,13 @@ export async function makeDevice(
   const before = observed.kind === 'present' ? observed : blank(output);
   const missing = output.addresses.filter((address) => !before.addresses.includes(address));
   const commands = addressCommands(output, before);
+  // An answer shows that packets pass: Open vSwitch may take a while for it after the flows are installed, and silence would prove nothing.
+  const early = missing.length === 0 ? found.reached : await firstAnswer(programs, output, found.reached);
   await runAll(programs, commands.first);
   const taken = await takenAddresses(programs, output, missing, before);
   if (taken.length > 0) return { ...found, duplicates: taken };
   await runAll(programs, commands.second);
-  const reached = await reachedGateways(programs, output, found.reached);
+  const reached = output.needsGateways ? await reachedGateways(programs, output, early) : early;
   if (missing.length > 0) await runAll(programs, [defaultInterval(output)]);
   return { duplicates: [], reached };
 }
@@ -59,7 +63,7 @@ async function takenAddresses(
   if (!output.detectsDuplicates) return [];
   const taken = await duplicates(programs, output, missing.filter(isV4));
   if (!missing.some(isV6) && (before.tentative ?? []).length === 0) return taken;
-  const { addresses: refused, sameMac } = await refusedOnceSettled(programs, output);
+  const { addresses: refused, sameMac } = await settled(programs, output);
   // First, for an address of its own a device asks nobody.
   if (refused.length > 0) await runAll(programs, [withdrawalCommand(output, refused)]);
   const others = sameMac ? [] : await duplicates(programs, output, refused);
@@ -82,15 +86,24 @@ async function duplicates(programs: Programs, output: DeviceOutput, addresses: r
 }
 
 /** Waits until the kernel has asked for each IPv6 address. @returns those that another host has */
-async function refusedOnceSettled(programs: Programs, output: DeviceOutput): Promise<RefusedAddresses> {
-  const { name, namespacePath, innerName } = output;
+async function settled(programs: Programs, { namespacePath, innerName }: DeviceOutput): Promise<CheckedAddresses> {
   for (let waited = 0; waited < LONGEST_MS; waited += POLL_MS) {
-    const observed = await observeDevice(programs, name, namespacePath, innerName);
-    if (observed.kind !== 'present') throw new Error('it vanished while its addresses were checked for duplicates');
-    if ((observed.tentative ?? []).length === 0) return await refusedAddresses(programs, namespacePath, innerName);
+    const checked = await checkedAddresses(programs, namespacePath, innerName);
+    if (!checked.tentative) return checked;
     await sleep(POLL_MS);
   }
   throw new Error(`the kernel still checks its IPv6 addresses for duplicates after ${LONGEST_MS / 1000} s`);
+}
+
+/** Asks a gateway before the device has an address, for some time. @returns the gateways that are known to answer, which may be none */
+async function firstAnswer(programs: Programs, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
+  const { namespacePath, innerName, gateways, needsGateways } = output;
+  const gateway = gateways.find(isV4) ?? gateways[0];
+  if (gateway === undefined || known.includes(gateway)) return known;
+  if (isV6(gateway)) await settled(programs, output);
+  for (let round = needsGateways ? ROUNDS : 1; round > 0; round -= 1)
+    if ((await whoAnswers(programs, namespacePath, innerName, [gateway])).has(gateway)) return [...known, gateway];
+  return known;
 }
 
 async function reachedGateways(programs: Programs, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {

@@ -140,7 +140,7 @@ test('gateways are not asked after a restart, where the Subnet says so, and in a
     const world = scene();
     change(world);
     const [device] = run(world);
-    return device?.kind === 'device' ? [device.gateways.length, device.detectsDuplicates] : undefined;
+    return device?.kind === 'device' ? [device.gateways.length, device.needsGateways, device.detectsDuplicates] : undefined;
   };
   const annotated =
     (more: object) =>
@@ -150,17 +150,17 @@ test('gateways are not asked after a restart, where the Subnet says so, and in a
   assert.ok(found);
   assert.deepEqual(
     gateways(() => {}),
-    [2, true],
+    [2, true, true],
   );
   assert.deepEqual(
     gateways((world) => world.attachments.set(KEY, { ...found, order: 0 })),
-    [0, true],
+    [0, true, true],
   );
   assert.deepEqual(
     gateways((world) => world.subnets.set('ovn-default', { ...SUBNET, checksGateway: false })),
-    [0, true],
+    [2, false, true],
   );
-  assert.deepEqual(gateways(annotated({ 'kubevirt.io/migrationJobName': 'm' })), [0, false]);
+  assert.deepEqual(gateways(annotated({ 'kubevirt.io/migrationJobName': 'm' })), [0, true, false]);
 });
 
 test('in a physical network no address is set before the port to it is there', () => {

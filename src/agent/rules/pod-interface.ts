@@ -87,7 +87,8 @@ function deviceOf(world: NodeWorld, attachment: Attachment, name: DeviceName, ne
     connected: isInstalled(world, name) && patchMissing(world, network) === undefined,
     detectsDuplicates: !network.migrating,
     // What runs is not asked again after a restart of the agent.
-    gateways: attachment.order > 0 && !network.migrating && subnet?.checksGateway !== false ? network.gateways : [],
+    gateways: attachment.order > 0 && !network.migrating ? network.gateways : [],
+    needsGateways: subnet?.checksGateway !== false,
   };
 }
 
@@ -131,7 +132,7 @@ function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): st
 function unconnected(
   world: NodeWorld,
   { name, externalIds }: PortOutput,
-  { gateways }: DeviceOutput,
+  { gateways, needsGateways }: DeviceOutput,
   network: PodNetwork,
 ): string | undefined {
   if (!isInstalled(world, name))
@@ -145,7 +146,7 @@ function unconnected(
   if (unset.length > 0) return `address ${unset.join(', ')} is not set on device ${name} yet`;
   const [tentative] = device.tentative ?? [];
   if (tentative !== undefined) return `the kernel still asks whether another host has address ${tentative}`;
-  const silent = gateways.filter((gateway) => device.reached?.includes(gateway) !== true);
+  const silent = gateways.filter((gateway) => needsGateways && device.reached?.includes(gateway) !== true);
   return silent.length === 0 ? undefined : `gateway ${silent.join(', ')} has not answered yet`;
 }
 

@@ -44,8 +44,10 @@ export interface DeviceOutput {
   readonly connected: boolean;
   /** False: an address is taken without asking the network; another host has it for now (the source of a live migration). */
   readonly detectsDuplicates: boolean;
-  /** Have to answer before the interface is used. */
+  /** They are asked before an address is set. */
   readonly gateways: readonly string[];
+  /** They have to answer before the interface is used. */
+  readonly needsGateways: boolean;
 }
 
 export interface DeviceRoute {

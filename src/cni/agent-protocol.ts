@@ -13,6 +13,8 @@ export interface InterfaceRequest {
   readonly cni_type: string;
   readonly pod_name: string;
   readonly pod_namespace: string;
+  /** Kiln's: of the pod that the runtime means, which may not be the one of that name that the agent observes. */
+  readonly pod_uid?: string;
   readonly container_id: string;
   /** Path of the pod's network namespace; empty in a DEL for one that is gone. */
   readonly net_ns: string;

@@ -49,7 +49,7 @@ export interface Attachment {
   /** Empty in a DEL whose namespace is gone. */
   readonly networkNamespace: string;
   readonly interfaceName: string;
-  readonly pod: { readonly name: string; readonly namespace: string };
+  readonly pod: { readonly name: string; readonly namespace: string; readonly uid: string };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -168,7 +168,7 @@ export function readAttachment(command: Command, env: Environment): Attachment {
       'environment variable CNI_ARGS names no pod',
       'K8S_POD_NAME and K8S_POD_NAMESPACE, as kubelet gives them',
     );
-  return { containerId, networkNamespace, interfaceName, pod: { name, namespace } };
+  return { containerId, networkNamespace, interfaceName, pod: { name, namespace, uid: args.get('K8S_POD_UID') ?? '' } };
 }
 
 function variable(env: Environment, name: string, form: RegExp, expected: string): string {

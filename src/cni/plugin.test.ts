@@ -89,6 +89,12 @@ test('ADD sends the request of Kube-OVN', async () => {
   ]);
 });
 
+test('the uid of the pod goes to the agent where the runtime gives it', async () => {
+  await run('ADD', conf(), { CNI_ARGS: `${ENV.CNI_ARGS};K8S_POD_UID=u-1` });
+  for (const { body } of asked) assert.partialDeepStrictEqual(body, { pod_uid: 'u-1' });
+  assert.equal(asked.length, 1);
+});
+
 for (const version of VERSIONS)
   test(`the result in version ${version}`, async () => {
     const { exit, output } = await run('ADD', conf({ cniVersion: version }));

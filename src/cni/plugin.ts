@@ -108,6 +108,7 @@ function requestOf(
     cni_type: type,
     pod_name: attachment.pod.name,
     pod_namespace: attachment.pod.namespace,
+    ...(attachment.pod.uid === '' ? {} : { pod_uid: attachment.pod.uid }),
     container_id: attachment.containerId,
     net_ns: attachment.networkNamespace,
     if_name: attachment.interfaceName,

@@ -66,7 +66,7 @@ class Pod {
     });
     // As before its port passes packets; then it does.
     await pod.make({ connected: false });
-    assert.partialDeepStrictEqual(await pod.observe(), { kind: 'present', mac: MAC, mtu: 1400, up: true, addresses: [] });
+    assert.partialDeepStrictEqual(await pod.observe(), { kind: 'present', mac: MAC, mtu: 1400, up: false, addresses: [] });
     await node.run('ip', 'link', 'set', pod.name, 'master', 'underlay');
     return pod;
   }
@@ -124,10 +124,15 @@ test('an earlier sandbox of the same pod is no other host, and a live migration 
 test('gateways of both families are asked until they answer; a second reading writes nothing', { skip }, async () => {
   const pod = await Pod.create();
   await assert.rejects(
-    pod.make({ gateways: ['172.18.9.9', ...GATEWAYS] }),
-    /gateway 172\.18\.9\.9 does not answer on eth0; disableGatewayCheck/,
+    pod.make({ gateways: ['172.18.9.9'] }),
+    /gateway 172\.18\.9\.9 does not answer on eth0; disableGatewayCheck of the Subnet starts/,
   );
-  assert.deepEqual(await pod.make({ gateways: GATEWAYS }), { duplicates: [], reached: GATEWAYS });
+  assert.deepEqual((await pod.make({ gateways: ['172.18.9.9'], needsGateways: false })).reached, []);
+  // On a loaded machine one may answer too late.
+  await until('both answer', async () => {
+    const found = await pod.make({ gateways: GATEWAYS }).catch(() => undefined);
+    return found?.reached.length === 2;
+  });
   // A program in the pod sets one of its own.
   await pod.namespace.run('ip', 'address', 'add', '172.18.0.51/16', 'dev', 'eth0');
   let written = 0;

@@ -14,14 +14,23 @@ type Present = ObservedDevice & { readonly kind: 'present' };
 
 const QUEUE_LENGTH = '1000';
 
-/** The two ends of a device of a pod, without addresses and routes; empty if they are as they should be. */
+/**
+ * The two ends of a device of a pod, without addresses and routes; empty if they are as they should be. The inner end is up once its port passes
+ * packets: the kernel's search for duplicates would find none before, and Open vSwitch would learn to drop what it sends.
+ */
 export function pairCommands(output: DeviceOutput, observed: ObservedDevice): readonly Command[] {
-  const { namespacePath, innerName, mac, mtu, checksumOffload } = output;
-  if (observed.kind === 'present' && observed.up && observed.mac === mac && observed.mtu === mtu) return [];
+  const { name, namespacePath, innerName, mac, mtu, checksumOffload, connected } = output;
+  const isUp = observed.kind === 'present' && observed.up;
+  if (observed.kind === 'present' && (isUp || !connected) && observed.mac === mac && observed.mtu === mtu) return [];
   const inside = (...command: readonly [string, ...string[]]): Command => ({ command: inNamespace(namespacePath, ...command) });
-  const lines = [`link set dev ${innerName} address ${mac}`, `link set dev ${innerName} mtu ${mtu}`, `link set dev ${innerName} up`];
+  const lines = [
+    `link set dev ${innerName} address ${mac}`,
+    `link set dev ${innerName} mtu ${mtu}`,
+    ...(connected ? [`link set dev ${innerName} up`] : []),
+  ];
   return [
     ...(observed.kind === 'present' ? [] : newPairCommands(output)),
+    ...(observed.kind === 'present' && !isUp ? [{ command: ['ip', 'link', 'set', 'dev', name, 'up'] } as const] : []),
     // Before it is up: a router's advertisement must give it no address that no program allocated. Without IPv6 in the kernel there are no such keys.
     inside('sysctl', '-eqw', ...addressKeys(innerName), ...requestInterval(innerName, PROBE_MS)),
     { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) },

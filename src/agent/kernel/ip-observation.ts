@@ -1,7 +1,7 @@
 /** Devices as the kernel shows them, by `ip -json`. */
 import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';
-import type { ObservedDevice } from '../world/node-world.ts';
+import type { AddressedDevice, ObservedDevice } from '../world/node-world.ts';
 import { routeText } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
@@ -80,13 +80,23 @@ export async function observeLink(programs: Programs, name: string): Promise<Obs
   };
 }
 
-/** Names of the links of this node that the agent made. */
-export async function ourLinks(programs: Programs): Promise<ReadonlySet<string>> {
-  const listed = await programs.run(['ip', '-json', '-details', 'link', 'show']);
+export interface ObservedLinks {
+  /** Names of those that the agent made. */
+  readonly ours: ReadonlySet<string>;
+  /** By address. */
+  readonly addressed: ReadonlyMap<string, AddressedDevice>;
+}
+
+/** The links of this node. @throws as `observeDevice` */
+export async function observeLinks(programs: Programs): Promise<ObservedLinks> {
+  const listed = await programs.run(['ip', '-json', '-details', 'address', 'show']);
   if (!listed.ok) throw new Error(listed.message);
-  return new Set(
-    (parse(listed.output) as readonly LinkJson[]).filter(({ ifalias = '' }) => isOurAlias(ifalias)).map(({ ifname = '' }) => ifname),
-  );
+  const links = parse(listed.output) as readonly LinkJson[];
+  const addressed = new Map<string, AddressedDevice>();
+  for (const { ifname: device = '', mtu = 0, addr_info: info = [] } of links)
+    for (const { local = '', scope } of info) if (scope === 'global') addressed.set(canonicalAddress(local) ?? local, { device, mtu });
+  const ours = links.filter(({ ifalias = '' }) => isOurAlias(ifalias)).map(({ ifname = '' }) => ifname);
+  return { ours: new Set(ours), addressed };
 }
 
 /** The kernel's search for other hosts with IPv6 addresses of a device. */

@@ -12,7 +12,7 @@ import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import type { Retries } from '../retries.ts';
 import { linkCommands, removalCommand } from './ip-commands.ts';
-import { observeDevice, observeLink, ourLinks } from './ip-observation.ts';
+import { observeDevice, observeLink, observeLinks } from './ip-observation.ts';
 import { type Findings, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import type { Programs } from './programs.ts';
 
@@ -155,7 +155,7 @@ export class KernelTarget implements Target {
   /** Only a link with our alias, or none. */
   async #delete(name: DeviceName): Promise<void> {
     const { programs } = this.#options;
-    if (!(await ourLinks(programs)).has(name)) return;
+    if (!(await observeLinks(programs)).ours.has(name)) return;
     const { command } = removalCommand(name);
     const ran = await programs.run(command);
     if (!ran.ok && !/Cannot find device|does not exist/.test(ran.message)) throw new Error(`${command.join(' ')}: ${ran.message}`);
@@ -168,7 +168,10 @@ export class KernelTarget implements Target {
   async #list(): Promise<void> {
     const { programs, clock, log, wake, world } = this.#options;
     try {
-      const links = await ourLinks(programs);
+      const { ours: links, addressed } = await observeLinks(programs);
+      for (const [address] of [...world.hostAddresses.entries()]) if (!addressed.has(address)) world.hostAddresses.delete(address);
+      for (const [address, device] of addressed)
+        if (!equal(world.hostAddresses.peek(address), device)) world.hostAddresses.set(address, device);
       for (const [name, device] of [...world.devices.entries()]) {
         const [output] = this.desired.of(name as DeviceName);
         // Of the node's own devices every part may be changed by others, and they are few.

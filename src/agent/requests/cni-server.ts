@@ -5,11 +5,14 @@ import { dirname } from 'node:path';
 import type { CollectRequest, InterfaceRequest } from '../../cni/agent-protocol.ts';
 import type { Log } from '../../runtime/log.ts';
 import { attachmentKey } from '../world/attachment.ts';
+import { requestProblem } from './request-problem.ts';
 import type { Reply, RequestsTarget } from './requests-target.ts';
 
 const MOST_BYTES = 1024 * 1024;
 /** Only root asks: the container runtime. */
 const MODE = 0o600;
+/** A name that Linux accepts, in one line. */
+const INTERFACE_NAME = /^(?!\.{1,2}$)[^\s/:]{1,15}$/;
 
 export interface CniServerOptions {
   readonly socket: string;
@@ -84,9 +87,13 @@ export class CniServer {
       if (typeof request[field] !== 'string') throw new Error(`field ${field} of the request is no text`);
     if (request.container_id === '') throw new Error('field container_id of the request is empty');
     const interfaceName = request.if_name || 'eth0';
+    if (!INTERFACE_NAME.test(interfaceName))
+      throw new Error(`field if_name of the request is ${JSON.stringify(interfaceName)}, no name of an interface`);
     const key = attachmentKey(request.container_id, interfaceName);
     switch (path) {
-      case '/api/v1/add':
+      case '/api/v1/add': {
+        const problem = requestProblem(request);
+        if (problem !== undefined) return { ok: false, reason: problem };
         return await requests.add(
           {
             key,
@@ -94,11 +101,13 @@ export class CniServer {
             interfaceName,
             namespacePath: request.net_ns,
             pod: { namespace: request.pod_namespace, name: request.pod_name },
+            ...(request.pod_uid === undefined ? {} : { podUid: request.pod_uid }),
             provider: request.provider || 'ovn',
             routes: request.routes ?? [],
           },
           signal,
         );
+      }
       case '/api/v1/del':
         return await requests.remove(key);
       case '/api/v1/check':

@@ -35,3 +35,22 @@ test('a refused request ends at once with the reason, and what was begun for it 
   assert.deepEqual(await reply, { ok: false, reason: 'in use' });
   assert.equal(world.attachments.peek(key)?.removing, true);
 });
+
+test('a request ends when its pod is deleted, and not while the pod is still unknown', async () => {
+  const world = new NodeWorld();
+  const target = new RequestsTarget(world, systemClock, () => {});
+  const key = attachmentKey('a', 'eth0');
+  const pod = { namespace: 'shop', name: 'web' };
+  const attachment = { key, containerId: 'a', interfaceName: 'eth0', namespacePath: '', pod, provider: 'ovn', routes: [] };
+  const reply = target.add(attachment, new AbortController().signal);
+  let ended = false;
+  void reply.then(() => (ended = true));
+  for (const podUid of [undefined, 'u', 'u', undefined]) {
+    await Promise.resolve();
+    assert.equal(ended, false);
+    for (const output of target.desired.of(key)) target.desired.remove(output);
+    target.desired.add({ kind: 'answer', attachment: key, answer: { kind: 'waiting', reason: 'it comes', podUid } });
+    target.flush();
+  }
+  assert.deepEqual(await reply, { ok: false, reason: 'the pod (uid u) was deleted while its interface was made' });
+});

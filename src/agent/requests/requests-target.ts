@@ -34,6 +34,8 @@ export class RequestsTarget implements Target {
   readonly #clock: Clock;
   readonly #wake: () => void;
   readonly #waiting = new Map<AttachmentKey, Set<Waiting>>();
+  /** Uids of the pods of requests that wait. */
+  readonly #uids = new Map<AttachmentKey, string>();
   #orders = 0;
 
   constructor(world: NodeWorld, clock: Clock, wake: () => void) {
@@ -114,6 +116,7 @@ export class RequestsTarget implements Target {
       this.desired.due.delete(key);
       const [output] = this.desired.of(key);
       if (output?.answer.kind === 'ready') this.#settle(key, 'add', { ok: true, reply: output.answer.reply });
+      if (output?.answer.kind === 'waiting') this.#follow(key, output.answer.podUid);
       if (output?.answer.kind === 'refused') this.#settle(key, 'add', { ok: false, reason: output.answer.reason });
       if (output?.answer.kind === 'abandoned') this.#forget(key);
       if (output?.answer.kind !== 'removed') continue;
@@ -121,6 +124,14 @@ export class RequestsTarget implements Target {
       this.#settle(key, 'remove', { ok: true, reply: undefined });
     }
     return true;
+  }
+
+  /** A request for a pod that is deleted meanwhile ends. */
+  #follow(key: AttachmentKey, uid: string | undefined): void {
+    const before = this.#uids.get(key);
+    if (uid !== undefined) this.#uids.set(key, uid);
+    if (before !== undefined && before !== uid)
+      this.#settle(key, 'add', { ok: false, reason: `the pod (uid ${before}) was deleted while its interface was made` });
   }
 
   #forget(key: AttachmentKey): void {
@@ -138,7 +149,10 @@ export class RequestsTarget implements Target {
           signal?.removeEventListener('abort', aborted);
           const others = this.#waiting.get(key);
           others?.delete(waiting);
-          if (others?.size === 0) this.#waiting.delete(key);
+          if (others?.size === 0) {
+            this.#waiting.delete(key);
+            this.#uids.delete(key);
+          }
           resolve(reply);
         },
       };

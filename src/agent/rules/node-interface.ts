@@ -9,6 +9,7 @@ import type { DeviceName } from '../world/attachment.ts';
 import type { NodeFacts, NodeSubnet, NodeWorld } from '../world/node-world.ts';
 import type { DeviceRoute, NodeOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { defaultMtu } from './interface-mtu.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
 
 export const NODE_DEVICE = 'ovn0' as DeviceName;
@@ -41,7 +42,7 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
             [portKey.node]: settings.node,
           },
         },
-        { kind: 'link', name: NODE_DEVICE, mac: join.mac, mtu: settings.mtu, addresses: join.addresses, routes },
+        { kind: 'link', name: NODE_DEVICE, mac: join.mac, mtu: defaultMtu(world, settings), addresses: join.addresses, routes },
       ];
     },
   };

@@ -10,8 +10,8 @@ export interface NodeSettings {
   readonly datapath: 'system' | 'netdev';
   /** Its Subnets are reached from nodes. */
   readonly defaultVpc: string;
-  /** MTU of pods whose Subnet has none. */
-  readonly mtu: number;
+  /** MTU of pods whose Subnet has none. Undefined: what a tunnel leaves of that of the node's device. */
+  readonly mtu: number | undefined;
 }
 
 export const INTEGRATION_BRIDGE = 'br-int';

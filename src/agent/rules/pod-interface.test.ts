@@ -179,7 +179,114 @@ test('in a physical network no address is set before the port to it is there', (
   assert.equal(answerOf(run(world))?.kind, 'ready');
 });
 
+/** The scene with an attachment of another network. */
+function attached(provider: string, annotations: Readonly<Record<string, string>>, interfaceName = 'net1'): readonly NodeOutput[] {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, provider, interfaceName });
+  const scoped = Object.entries(annotations).map(([key, value]) => [`${provider}.kubernetes.io/${key}`, value]);
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...(Object.fromEntries(scoped) as Record<string, string>) } });
+  return run(world);
+}
+
+test('addresses alone for another plugin: an answer without a MAC address, and nothing is made', () => {
+  const allocated = { allocated: 'true', ip_address: '192.168.9.5', cidr: '192.168.9.0/24', gateway: '192.168.9.1' };
+  const ips = [{ protocol: 'IPv4', ip: '192.168.9.5', cidr: '192.168.9.0/24' }];
+  assert.deepEqual(attached('mac.shop', allocated), [
+    { kind: 'answer', attachment: KEY, answer: { kind: 'ready', reply: { ips, routes: [] } } },
+  ]);
+  const routes = '[{"dst":"172.30.0.0/16","gw":"192.168.9.254"}]';
+  const [answer] = attached('mac.shop', { ...allocated, default_route: 'true', routes });
+  assert.partialDeepStrictEqual(answer, {
+    answer: {
+      reply: {
+        ips: [{ ...ips[0], gateway: '192.168.9.1' }],
+        routes: [
+          { dst: '0.0.0.0/0', gw: '192.168.9.1' },
+          { dst: '172.30.0.0/16', gw: '192.168.9.254' },
+        ],
+      },
+    },
+  });
+});
+
+test('a further network, and one of two attachments of the same: its own keys, port and no default route', () => {
+  const own = { allocated: 'true', ip_address: '10.50.0.5', cidr: '10.50.0.0/24', gateway: '10.50.0.1', mac_address: '00:00:00:00:00:05' };
+  const [device, port] = attached('net.shop.ovn', own);
+  assert.partialDeepStrictEqual(device, { innerName: 'net1', mac: '00:00:00:00:00:05', addresses: ['10.50.0.5/24'], routes: [] });
+  assert.partialDeepStrictEqual(port, { externalIds: { 'iface-id': 'web.shop.net.shop.ovn' } });
+  const twice = Object.fromEntries(Object.entries(own).map(([key, value]) => [`net.shop.ovn.net1.kubernetes.io/${key}`, value]));
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, provider: 'net.shop.ovn', interfaceName: 'net1' });
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...twice } });
+  assert.partialDeepStrictEqual(run(world)[1], { externalIds: { 'iface-id': 'web.shop.net.shop.ovn.net1' } });
+});
+
+test('a Subnet without a network: a MAC address alone', () => {
+  const world = scene();
+  const change = { 'ovn.kubernetes.io/ip_address': '', 'ovn.kubernetes.io/cidr': '', 'ovn.kubernetes.io/routed': '' };
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...change } });
+  assert.partialDeepStrictEqual(run(world)[0], { kind: 'device', mac: '00:00:00:aa:bb:cc', addresses: [], routes: [], gateways: [] });
+});
+
+test('routes of configuration and annotation, each parsed and printed anew; the last of a destination is in effect', () => {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, routes: [{ dst: '10.99.0.1/8', gw: '10.16.0.254' }] });
+  const routes = '[{"gw":"10.16.0.253"},{"dst":"FD00:9::/64","gw":"fd00:10:16::9"},{"dst":"192.0.2.1","gw":"10.16.0.2"}]';
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/routes': routes } });
+  const [device] = run(world);
+  assert.deepEqual(device?.kind === 'device' && device.routes, [
+    { destination: '0.0.0.0/0', gateway: '10.16.0.253' },
+    { destination: '::/0', gateway: 'fd00:10:16::1' },
+    { destination: '10.0.0.0/8', gateway: '10.16.0.254' },
+    { destination: 'fd00:9::/64', gateway: 'fd00:10:16::9' },
+    { destination: '192.0.2.1/32', gateway: '10.16.0.2' },
+  ]);
+});
+
+test('refused at once, with nothing made: another kind of interface, and an MTU that loses packets', () => {
+  const refused = (change: (world: NodeWorld) => void): string => {
+    const world = scene();
+    change(world);
+    const outputs = run(world);
+    assert.deepEqual(kinds(outputs), ['retained-port', 'retained-device', 'answer']);
+    const answer = answerOf(outputs);
+    return answer?.kind === 'refused' ? answer.reason : '';
+  };
+  const annotations = { ...ANNOTATIONS, 'ovn.kubernetes.io/pod_nic_type': 'sriov' };
+  assert.match(
+    refused((world) => world.pods.set('shop/web', { uid: 'u', annotations })),
+    /pod_nic_type of the pod is "sriov", which the node agent does not implement/,
+  );
+  const large = (world: NodeWorld): void => {
+    world.nodes.set('node-1', { uid: 'u', addresses: ['172.18.0.2'], annotations: {} });
+    world.hostAddresses.set('172.18.0.2', { device: 'eth0', mtu: 1500 });
+    world.subnets.set('ovn-default', { ...SUBNET, mtu: 9000 });
+  };
+  assert.match(
+    refused(large),
+    /^mtu 9000 of Subnet ovn-default is too large for pod shop\/web: device eth0 of node node-1 has MTU 1500, .*; kubectl edit subnet ovn-default$/,
+  );
+});
+
+test('the pod that the runtime means is awaited: an earlier one of its name is not it', () => {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, podUid: 'next' });
+  const answer = answerOf(run(world));
+  assert.match(answer?.kind === 'waiting' ? answer.reason : '', /uid next is not observed yet: u is an earlier one/);
+  world.pods.set('shop/web', { uid: 'next', annotations: ANNOTATIONS });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+});
+
 for (const [what, change, expected] of [
+  ['routes', { 'ovn.kubernetes.io/routes': '10.0.0.0/8 via x' }, /routes of the pod is no JSON list of routes/],
   ['allocated', { 'ovn.kubernetes.io/allocated': '' }, /allocated of the pod is not "true".*kiln explain pod web -n shop/],
   ['routed', { 'ovn.kubernetes.io/routed': '' }, /routed of the pod is not "true"/],
   ['a MAC address', { 'ovn.kubernetes.io/mac_address': 'x' }, /"x", which is no MAC address/],

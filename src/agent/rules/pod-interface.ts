@@ -1,5 +1,6 @@
 /** The interface of a pod: the pair of devices, the port, and the answer to the runtime. */
 import type { Rule } from '../../compile/compiler.ts';
+import { commandText } from '../../text/command-text.ts';
 import { localnetPort } from '../../api/names.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
@@ -7,10 +8,10 @@ import { type Attachment, type DeviceName, hostDevice, interfaceOf } from '../wo
 import type { NodeWorld } from '../world/node-world.ts';
 import type { Answer, AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../world/outputs.ts';
 import { INSTALLED, portKey, VENDOR } from '../world/port-keys.ts';
+import { defaultMtu, mtuProblem } from './interface-mtu.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
-
-const ANYWHERE = { IPv4: '0.0.0.0/0', IPv6: '::/0' } as const;
+import { podRoutes } from './pod-routes.ts';
 
 export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
   return {
@@ -32,21 +33,34 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const pod = world.pods.get(`${attachment.pod.namespace}/${attachment.pod.name}`);
       const network = pod && podNetwork(pod, attachment);
       if (pod === undefined && world.devices.get(name)?.kind === 'no-namespace') return [answer(attachment, { kind: 'abandoned' })];
-      if (network === undefined || network.kind === 'waiting') {
-        const reason = network?.reason ?? `pod ${attachment.pod.namespace}/${attachment.pod.name} is not observed on node ${settings.node}`;
-        // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
-        return [...retained(attachment, name), answer(attachment, { kind: 'waiting', reason })];
-      }
+      // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
+      const kept = (state: Answer): readonly NodeOutput[] => [...retained(attachment, name), answer(attachment, state)];
+      if (network === undefined)
+        return kept({
+          kind: 'waiting',
+          reason: `pod ${attachment.pod.namespace}/${attachment.pod.name} is not observed on node ${settings.node}`,
+        });
+      if (pod?.uid !== attachment.podUid && attachment.podUid !== undefined)
+        return kept({
+          kind: 'waiting',
+          reason: `the pod with uid ${attachment.podUid} is not observed yet: ${pod?.uid} is an earlier one of its name`,
+        });
+      if (network.kind === 'waiting') return kept({ kind: 'waiting', reason: network.reason, podUid: pod?.uid });
+      if (network.kind === 'unsupported') return kept({ kind: 'refused', reason: network.reason });
+      const routes = podRoutes(network.addresses, attachment.routes, network.routes);
+      if (network.addressesOnly) return [answer(attachment, { kind: 'ready', reply: replyOf(network, routes) })];
+      const tooLarge = mtuBreach(world, attachment, network, settings);
+      if (tooLarge !== undefined) return kept({ kind: 'refused', reason: tooLarge });
       const port = portOf(attachment, name, network);
-      const device = deviceOf(world, attachment, name, network, settings);
+      const device = deviceOf(world, attachment, name, network, routes, settings);
       const missing = missingOf(world, device, port) ?? unconnected(world, port, device, network);
       const duplicate = duplicateOf(world, device, attachment);
       const state: Answer =
         duplicate !== undefined
           ? { kind: 'refused', reason: duplicate }
           : missing === undefined
-            ? { kind: 'ready', reply: replyOf(device, network) }
-            : { kind: 'waiting', reason: missing };
+            ? { kind: 'ready', reply: replyOf(network, routes, device) }
+            : { kind: 'waiting', reason: missing, podUid: pod?.uid };
       return [device, port, answer(attachment, state)];
     },
   };
@@ -67,12 +81,15 @@ function removal(world: NodeWorld, attachment: Attachment, name: DeviceName): re
   return gone ? [answer(attachment, { kind: 'removed' })] : [];
 }
 
-function deviceOf(world: NodeWorld, attachment: Attachment, name: DeviceName, network: PodNetwork, settings: NodeSettings): DeviceOutput {
+function deviceOf(
+  world: NodeWorld,
+  attachment: Attachment,
+  name: DeviceName,
+  network: PodNetwork,
+  routes: readonly DeviceRoute[],
+  settings: NodeSettings,
+): DeviceOutput {
   const subnet = world.subnets.get(network.subnet);
-  const defaults: DeviceRoute[] = network.addresses.flatMap(({ protocol, gateway }) =>
-    gateway === undefined ? [] : [{ destination: ANYWHERE[protocol], gateway }],
-  );
-  const requested = attachment.routes.map(({ dst, gw }) => ({ destination: dst, gateway: gw }));
   return {
     kind: 'device',
     name,
@@ -80,9 +97,9 @@ function deviceOf(world: NodeWorld, attachment: Attachment, name: DeviceName, ne
     namespacePath: attachment.namespacePath,
     innerName: attachment.interfaceName,
     mac: network.mac,
-    mtu: subnet?.mtu || settings.mtu,
+    mtu: subnet?.mtu || defaultMtu(world, settings),
     addresses: network.addresses.map(({ ip, cidr }) => `${ip}/${cidr.slice(cidr.indexOf('/') + 1)}`).toSorted(),
-    routes: [...defaults, ...requested],
+    routes,
     checksumOffload: settings.datapath === 'system',
     connected: isInstalled(world, name) && patchMissing(world, network) === undefined,
     detectsDuplicates: !network.migrating,
@@ -121,7 +138,7 @@ function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): st
   if (failure !== undefined) return failure;
   const observed = world.devices.get(device.name);
   if (observed?.kind === 'no-namespace') return `network namespace ${device.namespacePath} does not exist`;
-  if (observed?.kind !== 'present' || !observed.up) return `device ${device.name} is not there yet`;
+  if (observed?.kind !== 'present') return `device ${device.name} is not there yet`;
   const row = world.ports.get(port.name);
   if (row === undefined) return `port ${port.name} is not in bridge ${port.bridge} yet`;
   if (row.error !== '') return `Open vSwitch cannot use port ${port.name}: ${row.error}`;
@@ -142,6 +159,7 @@ function unconnected(
     return `port ${patch} to the bridge of the provider network is not there yet; ovs-vsctl list-ports ${INTEGRATION_BRIDGE}`;
   const device = world.devices.get(name);
   if (device?.kind !== 'present') return undefined;
+  if (!device.up) return `device ${name} is not up yet`;
   const unset = network.addresses.map(({ ip }) => ip).filter((ip) => !device.addresses.some((address) => address.startsWith(`${ip}/`)));
   if (unset.length > 0) return `address ${unset.join(', ')} is not set on device ${name} yet`;
   const [tentative] = device.tentative ?? [];
@@ -180,14 +198,21 @@ function hasMac(world: NodeWorld, pod: string, mac: string): boolean {
   );
 }
 
-function replyOf(device: DeviceOutput, network: PodNetwork): InterfaceReply {
+function replyOf({ addresses }: PodNetwork, routes: readonly DeviceRoute[], device?: DeviceOutput): InterfaceReply {
   return {
-    ips: network.addresses,
-    mac_address: device.mac,
-    routes: device.routes.map(({ destination, gateway }) => ({ dst: destination, gw: gateway })),
-    mtu: device.mtu,
-    nicname: device.innerName,
+    ips: addresses,
+    routes: routes.map(({ destination, gateway }) => ({ dst: destination, gw: gateway })),
+    ...(device === undefined ? {} : { mac_address: device.mac, mtu: device.mtu, nicname: device.innerName }),
   };
+}
+
+/** Why the MTU of a Subnet would lose packets between nodes. What runs keeps its interface. */
+function mtuBreach(world: NodeWorld, { order, pod }: Attachment, { subnet }: PodNetwork, settings: NodeSettings): string | undefined {
+  const { mtu = 0, overlay = false } = world.subnets.get(subnet) ?? {};
+  const problem = order > 0 && overlay && mtu > 0 ? mtuProblem(world, settings, mtu) : undefined;
+  if (problem === undefined) return undefined;
+  const next = commandText`kubectl edit subnet ${subnet}`;
+  return `mtu ${mtu} of Subnet ${subnet} is too large for pod ${pod.namespace}/${pod.name}: ${problem}; ${next}`;
 }
 
 function answer({ key }: Attachment, state: AnswerOutput['answer']): AnswerOutput {

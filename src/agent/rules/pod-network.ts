@@ -1,7 +1,7 @@
 /** What a pod's annotations say about one of its interfaces. */
 import { commandText } from '../../text/command-text.ts';
 import { annotationKey, podAnnotation, type PodAnnotationSuffix } from '../../api/well-known.ts';
-import { portName } from '../../api/names.ts';
+import { isOvnProvider, portName } from '../../api/names.ts';
 import { bitsOf, canonicalAddress, parseAddress } from '../../net/address.ts';
 import { parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
@@ -9,14 +9,21 @@ import { parseMac } from '../../net/mac.ts';
 import type { AddressReply } from '../../cni/agent-protocol.ts';
 import type { Attachment } from '../world/attachment.ts';
 import type { NodePod } from '../world/node-world.ts';
+import type { DeviceRoute } from '../world/outputs.ts';
+import { routesIn } from './pod-routes.ts';
 
-/** An interface that the controller has bound. */
+/** An interface that the controller has bound. In a Subnet without a network it has a MAC address alone. */
 export interface PodNetwork {
   readonly kind: 'bound';
   /** Name of the logical switch port. */
   readonly port: string;
   readonly subnet: string;
+  /** Empty where another plugin makes the interface. */
   readonly mac: string;
+  /** Another plugin makes the interface, and asks for addresses alone. */
+  readonly addressesOnly: boolean;
+  /** Those of the pod's annotation. */
+  readonly routes: readonly DeviceRoute[];
   /** In the order of the annotation. A gateway only where the interface has the default route. */
   readonly addresses: readonly AddressReply[];
   /** Of its networks. */
@@ -27,7 +34,14 @@ export interface PodNetwork {
   readonly underlay: boolean;
 }
 
-export type PodNetworkState = PodNetwork | { readonly kind: 'waiting'; readonly reason: string };
+export type PodNetworkState =
+  | PodNetwork
+  | { readonly kind: 'waiting'; readonly reason: string }
+  /** It is asked for what the agent does not do. */
+  | { readonly kind: 'unsupported'; readonly reason: string };
+
+/** Kinds of interfaces that are a pair of devices. */
+const PAIRS: readonly string[] = ['', 'veth-pair'];
 
 const DEFAULT_INTERFACE = 'eth0';
 
@@ -45,8 +59,17 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   });
   if (value('allocated') !== 'true') return waiting('allocated', 'is not "true": it has no address yet');
   const hasDefaultRoute = shared('default_route') === '' ? interfaceName === DEFAULT_INTERFACE : shared('default_route') === 'true';
-  if (hasDefaultRoute && shared('routed') !== 'true') return waiting('routed', 'is not "true": its port is not ready yet');
-  const mac = parseMac(value('mac_address'));
+  const addressesOnly = !isOvnProvider(attachment.provider);
+  const kind = shared('pod_nic_type').trim();
+  if (!PAIRS.includes(kind))
+    return {
+      kind: 'unsupported',
+      reason: `annotation ${podAnnotation(attachment.provider, 'pod_nic_type')} of the pod is "${kind}", which the node agent does not implement; it makes veth-pair`,
+    };
+  const isMacOnly = !addressesOnly && value('ip_address') === '' && value('cidr') === '';
+  if (hasDefaultRoute && !addressesOnly && !isMacOnly && shared('routed') !== 'true')
+    return waiting('routed', 'is not "true": its port is not ready yet');
+  const mac = addressesOnly ? '' : parseMac(value('mac_address'));
   if (mac === undefined) return waiting('mac_address', `is ${JSON.stringify(value('mac_address'))}, which is no MAC address`);
   const [ips, cidrs, gateways] = [splitList(value('ip_address')), splitList(value('cidr')), splitList(value('gateway'))];
   const addresses: AddressReply[] = [];
@@ -64,16 +87,20 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
       protocol: bitsOf(address.family) === 32 ? 'IPv4' : 'IPv6',
       ip: text,
       cidr,
-      ...(hasDefaultRoute && gateway !== undefined ? { gateway } : {}),
+      ...(hasDefaultRoute && gateway !== undefined ? { gateway: canonicalAddress(gateway) ?? gateway } : {}),
     });
   }
-  if (addresses.length === 0) return waiting('ip_address', 'is empty');
+  if (addresses.length === 0 && !isMacOnly) return waiting('ip_address', 'is empty');
+  const routes = routesIn(shared('routes'));
+  if (routes === undefined) return waiting('routes', 'is no JSON list of routes such as [{"dst":"10.0.0.0/8","gw":"10.16.0.254"}]');
   const owner = value('virtualmachine') === '' ? attachment.pod.name : value('virtualmachine');
   return {
     kind: 'bound',
     port: portName(owner, attachment.pod.namespace, provider),
     subnet: value('logical_switch'),
     mac,
+    addressesOnly,
+    routes,
     addresses,
     gateways: asked,
     migrating: pod.annotations[annotationKey.migrationJob] !== undefined || shared('activation_strategy') !== '',

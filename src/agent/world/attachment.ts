@@ -12,6 +12,8 @@ export interface Attachment {
   /** Path of the pod's network namespace. */
   readonly namespacePath: string;
   readonly pod: { readonly namespace: string; readonly name: string };
+  /** Of the pod that it is for, if the runtime said so. */
+  readonly podUid?: string;
   readonly provider: string;
   readonly routes: readonly RouteRequest[];
   /** Later requests have a higher number; that of an attachment found at the start is 0. */

@@ -71,6 +71,11 @@ export interface VswitchBridge {
   readonly datapathType: string;
 }
 
+export interface AddressedDevice {
+  readonly device: string;
+  readonly mtu: number;
+}
+
 /** An address that another host answers for. */
 export interface Duplicate {
   readonly address: string;
@@ -117,6 +122,8 @@ export class NodeWorld extends AnyWorld {
   /** `external_ids` of the one row of table Open_vSwitch, by key. */
   readonly settings = new Table<string>(this.reactor, 'settings');
   readonly devices = new Table<ObservedDevice>(this.reactor, 'devices');
+  /** Devices of the node that have an address, by the address. */
+  readonly hostAddresses = new Table<AddressedDevice>(this.reactor, 'host-addresses');
   /** Why the last write for an identity failed, by `<kind> <identity>`; it is tried again. */
   readonly failures = new Table<string>(this.reactor, 'failures');
 }

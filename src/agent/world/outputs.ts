@@ -119,7 +119,12 @@ export interface AnswerOutput {
 export type Answer =
   | { readonly kind: 'ready'; readonly reply: InterfaceReply }
   /** What is missing, as a sentence for the pod's Event. */
-  | { readonly kind: 'waiting'; readonly reason: string }
+  | {
+      readonly kind: 'waiting';
+      readonly reason: string;
+      /** Of the pod that was observed, if one was. */
+      readonly podUid?: string | undefined;
+    }
   /** It cannot be done, and waiting does not help: the request ends at once. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** Pod and namespace are gone, and the runtime did not ask to remove it. */

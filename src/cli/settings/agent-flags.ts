@@ -12,6 +12,6 @@ export interface AgentFlags {
   readonly tunnel: 'geneve' | 'vxlan' | 'stt';
   readonly datapath: 'system' | 'netdev';
   readonly defaultVpc: string;
-  readonly mtu: number;
+  readonly mtu?: number;
   readonly logLevel: LogLevel;
 }

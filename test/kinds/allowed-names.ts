@@ -12,10 +12,11 @@ const EXCEPTIONS: readonly Exception[] = [
     files: {
       'src/agent/kubernetes-target.ts': 'subnet subnets pods nodes',
       'src/agent/rules/egress-routing.ts': 'subnets pods nodes',
+      'src/agent/rules/interface-mtu.ts': 'nodes',
       'src/agent/rules/node-bridge.ts': 'nodes',
       'src/agent/rules/node-interface.ts': 'subnets nodes',
       'src/agent/rules/outgoing-nat.ts': 'subnets',
-      'src/agent/rules/pod-interface.ts': 'subnets pods',
+      'src/agent/rules/pod-interface.ts': 'subnets pods nodes',
       'src/agent/world/node-world.ts': 'subnets pods nodes',
     },
   },

@@ -12,6 +12,7 @@ const RED: NodeSubnet = {
   vpc: '',
   cidrs: ['10.20.0.0/16', 'fd00:20::/112'],
   overlay: true,
+  checksGateway: true,
   natOutgoing: false,
   gatewayNodes: '',
   gatewaySelectors: [],

@@ -7,7 +7,7 @@ const SETTINGS = { node: 'node-1', southbound: '', datapath: 'system', defaultVp
 
 function world(address: string, mtu: number): NodeWorld {
   const scene = new NodeWorld();
-  scene.nodes.set('node-1', { uid: 'u', addresses: [address], annotations: {} });
+  scene.nodes.set('node-1', { uid: 'u', addresses: [address], annotations: {}, labels: {} });
   scene.hostAddresses.set(address, { device: 'eth0', mtu });
   return scene;
 }

@@ -24,7 +24,17 @@ const ADDRESSED = { ...PRESENT, addresses: ['10.16.0.5/16', 'fd00:10:16::5/112']
 const REACHED = { ...ADDRESSED, reached: ['10.16.0.1', 'fd00:10:16::1'] } as const;
 
 const SUBNET: NodeSubnet = {
-  ...{ mtu: 0, vpc: '', cidrs: [], overlay: true, natOutgoing: false, gatewayNodes: '', centralized: false, natRules: [] },
+  ...{
+    mtu: 0,
+    vpc: '',
+    cidrs: [],
+    overlay: true,
+    natOutgoing: false,
+    gatewayNodes: '',
+    gatewaySelectors: [],
+    centralized: false,
+    natRules: [],
+  },
   checksGateway: true,
 };
 
@@ -168,8 +178,10 @@ test('in a physical network no address is set before the port to it is there', (
   world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/provider_network': 'net1' } });
   world.devices.set(HOST, REACHED);
   world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
-  const [device] = run(world);
-  assert.equal(device?.kind === 'device' && device.connected, false);
+  assert.partialDeepStrictEqual(run(world)[0], { connected: false, mtu: 1500 });
+  const labels = { 'net1.provider-network.kubernetes.io/mtu': '9000' };
+  world.nodes.set('node-1', { uid: 'u', addresses: [], annotations: {}, labels });
+  assert.partialDeepStrictEqual(run(world)[0], { mtu: 9000 });
   const answer = answerOf(run(world));
   assert.match(
     answer?.kind === 'waiting' ? answer.reason : '',
@@ -264,7 +276,7 @@ test('refused at once, with nothing made: another kind of interface, and an MTU 
     /pod_nic_type of the pod is "sriov", which the node agent does not implement/,
   );
   const large = (world: NodeWorld): void => {
-    world.nodes.set('node-1', { uid: 'u', addresses: ['172.18.0.2'], annotations: {} });
+    world.nodes.set('node-1', { uid: 'u', addresses: ['172.18.0.2'], annotations: {}, labels: {} });
     world.hostAddresses.set('172.18.0.2', { device: 'eth0', mtu: 1500 });
     world.subnets.set('ovn-default', { ...SUBNET, mtu: 9000 });
   };

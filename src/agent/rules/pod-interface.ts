@@ -13,6 +13,9 @@ import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
 import { podRoutes } from './pod-routes.ts';
 
+/** Of Ethernet. */
+const PHYSICAL_MTU = 1_500;
+
 export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
   return {
     name: 'pod-interface',
@@ -97,7 +100,7 @@ function deviceOf(
     namespacePath: attachment.namespacePath,
     innerName: attachment.interfaceName,
     mac: network.mac,
-    mtu: subnet?.mtu || defaultMtu(world, settings),
+    mtu: subnet?.mtu || physicalMtu(world, network, settings) || defaultMtu(world, settings),
     addresses: network.addresses.map(({ ip, cidr }) => `${ip}/${cidr.slice(cidr.indexOf('/') + 1)}`).toSorted(),
     routes,
     checksumOffload: settings.datapath === 'system',
@@ -173,9 +176,9 @@ function isInstalled(world: NodeWorld, name: DeviceName): boolean {
 }
 
 /** The port of ovn-controller to the physical network: without it no host there could answer for an address. */
-function patchMissing(world: NodeWorld, { underlay, subnet }: PodNetwork): string | undefined {
+function patchMissing(world: NodeWorld, { providerNetwork, subnet }: PodNetwork): string | undefined {
   const patch = `patch-${localnetPort(subnet)}-to-${INTEGRATION_BRIDGE}`;
-  return underlay && !world.ports.has(patch) ? patch : undefined;
+  return providerNetwork !== undefined && !world.ports.has(patch) ? patch : undefined;
 }
 
 /** Which other host has an address of the pod. A pod of this node is named. */
@@ -204,6 +207,12 @@ function replyOf({ addresses }: PodNetwork, routes: readonly DeviceRoute[], devi
     routes: routes.map(({ destination, gateway }) => ({ dst: destination, gw: gateway })),
     ...(device === undefined ? {} : { mac_address: device.mac, mtu: device.mtu, nicname: device.innerName }),
   };
+}
+
+/** Of a physical network, as the node's label has it; undefined for others. */
+function physicalMtu(world: NodeWorld, { providerNetwork }: PodNetwork, { node }: NodeSettings): number | undefined {
+  if (providerNetwork === undefined) return undefined;
+  return Number(world.nodes.get(node)?.labels[`${providerNetwork}.provider-network.kubernetes.io/mtu`]) || PHYSICAL_MTU;
 }
 
 /** Why the MTU of a Subnet would lose packets between nodes. What runs keeps its interface. */

@@ -30,8 +30,8 @@ export interface PodNetwork {
   readonly gateways: readonly string[];
   /** A live migration: the other side has the addresses for now. */
   readonly migrating: boolean;
-  /** In a physical network, through a port with a patch to its bridge. */
-  readonly underlay: boolean;
+  /** The physical network that it is in, through a port with a patch to its bridge; undefined if its packets go through routers of OVN. */
+  readonly providerNetwork: string | undefined;
 }
 
 export type PodNetworkState =
@@ -104,6 +104,6 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     addresses,
     gateways: asked,
     migrating: pod.annotations[annotationKey.migrationJob] !== undefined || shared('activation_strategy') !== '',
-    underlay: value('provider_network') !== '' && value('logical_router') === '',
+    providerNetwork: value('logical_router') === '' && value('provider_network') !== '' ? value('provider_network') : undefined,
   };
 }

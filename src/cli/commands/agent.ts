@@ -70,7 +70,11 @@ export function addAgent(program: Command): void {
     .addOption(
       new Option('--datapath <type>', "system: the kernel's; netdev: in userspace").choices(['system', 'netdev']).default('system'),
     )
-    .option('--mtu <bytes>', "MTU of pods whose Subnet has none (default: that of the node's device, less 100 for geneve, 50 for vxlan, 72 for stt)", mtu)
+    .option(
+      '--mtu <bytes>',
+      "MTU of pods whose Subnet has none (default: that of the node's device, less 100 for geneve, 50 for vxlan, 72 for stt)",
+      mtu,
+    )
     .addOption(
       new Option('--log-level <level>', 'lowest level that is logged')
         .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])

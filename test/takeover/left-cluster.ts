@@ -201,6 +201,15 @@ export class TakenOver implements AsyncDisposable {
     return (await listOf(this.#cluster.ovn, 'name,mac,networks,peer', 'Logical_Router_Port')).map((row) => row.join(' ')).toSorted();
   }
 
+  /** Name, network and tag of each port into the network of the nodes. */
+  async localnetPorts(): Promise<readonly string[]> {
+    const { ovn } = this.#cluster;
+    const columns = '--columns=name,options,tag';
+    return (await ovn.nbctl('--format=csv', '--no-headings', '--data=bare', columns, 'find', 'Logical_Switch_Port', 'type=localnet'))
+      .split('\n')
+      .toSorted();
+  }
+
   /** The load balancers of each switch and router. */
   async loadBalancers(): Promise<readonly string[]> {
     const held = await Promise.all(

@@ -15,7 +15,7 @@ for (const release of OLDER_RELEASES) {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       const [rows, pods] = [await taken.rowsByUuid(), await taken.list('pods')];
-      const [ports, balancers] = [await taken.routerPorts(), await taken.loadBalancers()];
+      const [ports, balancers, localnets] = [await taken.routerPorts(), await taken.loadBalancers(), await taken.localnetPorts()];
       const [leases, routes] = [await dhcpOptions(cluster.ovn), await defaultRoutes(cluster.ovn)];
       const version = await layoutRelease(cluster.ovn);
       await taken.converged();
@@ -25,6 +25,7 @@ for (const release of OLDER_RELEASES) {
           if (value !== '') assert.equal(options.get(key), value.replaceAll(';', ','), `${uuid} ${key}`);
       assert.deepEqual(await defaultRoutes(cluster.ovn), routes, 'traffic leaves as before');
       assert.deepEqual(await taken.loadBalancers(), balancers, 'also the one of an OvnDnatRule, which no rule emits');
+      assert.deepEqual(await taken.localnetPorts(), localnets);
       const after = await taken.rowsByUuid();
       assert.deepEqual(await taken.routerPorts(), ports, 'also those of peerings, which had no keys before 1.12');
       for (const [uuid, row] of rows) assert.ok(after.has(uuid), `row ${row} is gone`);

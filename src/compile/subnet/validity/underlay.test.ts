@@ -45,6 +45,43 @@ function bound({ bench }: PodScene): readonly [string | undefined, string] {
   return [condition?.status, condition?.message ?? ''];
 }
 
+test("the external Subnet keeps the network of Kube-OVN's gateways after a take-over, and follows its Vlan otherwise", () => {
+  const made = new PodScene();
+  const { bench } = made;
+  network(made);
+  network(made, 'net2');
+  vlan(made, 'v10');
+  const [switchUuid, port] = ['10000000-0000-4000-8000-000000000001', '10000000-0000-4000-8000-000000000002'];
+  const [owned, options] = [{ vendor: 'kube-ovn' }, new Map([['network_name', 'external']])];
+  bench.foreignRow('Logical_Switch', switchUuid, { name: 'external', external_ids: owned });
+  bench.foreignRow(
+    'Logical_Switch_Port',
+    port,
+    { name: 'localnet.external', type: 'localnet', options, external_ids: { ...owned, ls: 'external' } },
+    { table: 'Logical_Switch', uuid: switchUuid, column: 'ports' },
+  );
+  made.subnet('external', { cidrBlock: '10.6.0.0/24', vlan: 'v10' });
+  bench.converge();
+  assert.equal(localnet(made, 'external'), 'localnet external 10');
+  assert.equal(bench.restarted().writesAfterRestart(), 0);
+
+  made.subnet('under', { cidrBlock: '10.4.0.0/24', vlan: 'v10' });
+  bench.converge();
+  vlan(made, 'v10', { id: 10, provider: 'net2' });
+  bench.converge();
+  assert.deepEqual([localnet(made, 'external'), localnet(made, 'under')], ['localnet external 10', 'localnet net2 10']);
+
+  const other = new PodScene();
+  network(other);
+  network(other, 'net2');
+  vlan(other, 'v10');
+  other.subnet('external', { cidrBlock: '10.6.0.0/24', vlan: 'v10' });
+  other.bench.converge();
+  vlan(other, 'v10', { id: 10, provider: 'net2' });
+  other.bench.converge();
+  assert.equal(localnet(other, 'external'), 'localnet net2 10');
+});
+
 test('a Subnet, its Vlan and its ProviderNetwork come in any order: a localnet port with network and tag, and pods are bound', () => {
   for (const order of ['vn', 'nv'] as const) {
     const made = scene();

@@ -18,6 +18,7 @@ import { RequestsTarget } from './requests/requests-target.ts';
 import { Retries } from './retries.ts';
 import type { NodeSettings } from './rules/node-settings.ts';
 import { nodeRules } from './rules/rules.ts';
+import { UplinkTarget } from './uplink/uplink-target.ts';
 import { VSWITCH_TABLES, VswitchTarget } from './vswitch/vswitch-target.ts';
 import { NodeWorld } from './world/node-world.ts';
 import type { NodeOutput } from './world/outputs.ts';
@@ -52,12 +53,14 @@ export class NodeAgent implements AsyncDisposable {
     const routing = new RoutingTarget({ programs, retries, clock, log, wake });
     const filter = new PacketFilterTarget({ programs, retries, clock, log, wake });
     const firewalls = new OtherFirewallsTarget({ programs, retries, clock, log, wake });
+    const uplinks = new UplinkTarget({ world, programs, retries, clock, log, wake });
     const requests = new RequestsTarget(world, clock, wake);
-    this.#targets = [kubernetes, switches, kernel, routing, filter, firewalls, requests];
+    this.#targets = [kubernetes, switches, kernel, uplinks, routing, filter, firewalls, requests];
     const parts = [
       kubernetes.desired,
       switches.desired,
       kernel.desired,
+      uplinks.desired,
       routing.desired,
       filter.desired,
       firewalls.desired,

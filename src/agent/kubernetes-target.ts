@@ -6,6 +6,9 @@ import { ListWatchCache } from '../kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../kube/resource.ts';
 import { acceptedSpecIn } from '../compile/subnet/validity/accepted-spec-annotation.ts';
 import { KeyedOutputs } from '../compile/keyed-outputs.ts';
+import type { ProviderNetworkSpec } from '../api/kinds/provider-network.ts';
+import type { VlanSpec } from '../api/kinds/vlan.ts';
+import { vlanProvider, vlanTag } from '../kinds/vlan/resource/vlan-fields.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Target } from '../target/target.ts';
 import type { Table } from '../world/table.ts';
@@ -18,6 +21,14 @@ import type { NodeSubnet, NodeWorld } from './world/node-world.ts';
 import type { NodeAnnotationsOutput } from './world/outputs.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+const VLANS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vlans', kind: 'Vlan', namespaced: false };
+const PROVIDER_NETWORKS: Resource = {
+  group: 'kubeovn.io',
+  version: 'v1',
+  plural: 'provider-networks',
+  kind: 'ProviderNetwork',
+  namespaced: false,
+};
 const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
 
 interface PodObject extends KubeObject {
@@ -50,6 +61,14 @@ interface SubnetObject extends KubeObject {
       readonly match?: { readonly srcIPs?: string; readonly dstIPs?: string };
     }[];
   };
+}
+
+interface VlanObject extends KubeObject {
+  readonly spec: VlanSpec;
+}
+interface ProviderNetworkObject extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly creationTimestamp?: string };
+  readonly spec: ProviderNetworkSpec;
 }
 
 interface Source {
@@ -111,6 +130,15 @@ export class KubernetesTarget implements Target {
         }),
       ),
       observe(new ListWatchCache<SubnetObject>({ client, resource: SUBNETS }), world.subnets, subnetOf),
+      observe(new ListWatchCache<VlanObject>({ client, resource: VLANS }), world.vlans, ({ spec }) => ({
+        providerNetwork: vlanProvider(spec),
+        tag: vlanTag(spec),
+      })),
+      observe(
+        new ListWatchCache<ProviderNetworkObject>({ client, resource: PROVIDER_NETWORKS }),
+        world.providerNetworks,
+        ({ metadata, spec }) => ({ uid: metadata.uid ?? '', created: metadata.creationTimestamp ?? '', spec }),
+      ),
     ];
   }
 
@@ -141,8 +169,8 @@ export class KubernetesTarget implements Target {
   }
 
   plan(): readonly unknown[] {
-    return Array.from(this.desired.due, (node) => ({ node, annotations: this.#missing(node) })).filter(
-      ({ annotations }) => annotations !== undefined,
+    return Array.from(this.desired.due, (node) => ({ node, metadata: this.#missing(node) })).filter(
+      ({ metadata }) => metadata !== undefined,
     );
   }
 
@@ -150,28 +178,36 @@ export class KubernetesTarget implements Target {
     for (const node of this.desired.due) {
       if (this.#sent || this.#options.retries.mustWait(`node ${node}`)) break;
       this.desired.due.delete(node);
-      const annotations = this.#missing(node);
-      if (annotations !== undefined) void this.#send(node, annotations);
+      const missing = this.#missing(node);
+      if (missing !== undefined) void this.#send(node, missing);
     }
     return true;
   }
 
-  /** Annotations that differ; undefined if none does. */
-  #missing(name: string): Readonly<Record<string, string>> | undefined {
-    const [output] = this.desired.of(name);
+  /** Annotations and labels that differ; undefined if none does. */
+  #missing(name: string): MetadataPatch | undefined {
     const node = this.#options.world.nodes.peek(name);
-    if (output === undefined || node === undefined) return undefined;
-    const differing = Object.entries(output.annotations).filter(([key, value]) => node.annotations[key] !== value);
-    return differing.length === 0 ? undefined : Object.fromEntries(differing);
+    if (node === undefined) return undefined;
+    const outputs = this.desired.of(name);
+    const annotations = differing(
+      outputs.map((output) => output.annotations),
+      node.annotations,
+    );
+    const labels = differing(
+      outputs.map((output) => output.labels ?? {}),
+      node.labels,
+    );
+    if (annotations === undefined && labels === undefined) return undefined;
+    return { ...(annotations !== undefined && { annotations }), ...(labels !== undefined && { labels }) };
   }
 
   /** The watch shows the result, and the next diff compares with that. */
-  async #send(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+  async #send(name: string, metadata: MetadataPatch): Promise<void> {
     const { client, world, retries, log, wake } = this.#options;
     const uid = world.nodes.peek(name)?.uid;
     this.#sent = true;
     try {
-      await client.mergePatch(NODES, { name }, { metadata: { uid, annotations } });
+      await client.mergePatch(NODES, { name }, { metadata: { uid, ...metadata } });
       retries.succeeded(`node ${name}`);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -184,6 +220,18 @@ export class KubernetesTarget implements Target {
   }
 }
 
+type TextPatch = Readonly<Record<string, string | null>>;
+
+interface MetadataPatch {
+  readonly annotations?: TextPatch;
+  readonly labels?: TextPatch;
+}
+
+function differing(wanted: readonly TextPatch[], present: Readonly<Record<string, string>>): TextPatch | undefined {
+  const found = wanted.flatMap((patch) => Object.entries(patch)).filter(([key, value]) => (present[key] ?? null) !== value);
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
 /** What is in effect: while a later spec is refused, the controller records the one that was accepted, and the MTU that running pods have. */
 function subnetOf({ metadata: { annotations, uid }, spec: requested = {}, status }: SubnetObject): NodeSubnet {
   const spec = acceptedSpecIn(annotations ?? {}, uid ?? '') ?? requested;
@@ -192,6 +240,7 @@ function subnetOf({ metadata: { annotations, uid }, spec: requested = {}, status
     mtu: (recorded === undefined ? spec.mtu : Number(recorded)) || 0,
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
+    ...(spec.vlan !== undefined && spec.vlan !== '' && { vlan: spec.vlan }),
     overlay: (spec.vlan ?? '') === '' || spec.logicalGateway === true,
     checksGateway: spec.disableGatewayCheck !== true,
     natOutgoing: spec.natOutgoing === true,

@@ -10,14 +10,19 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     why: 'A node agent has tables of its own: of pods of one node, for example.',
     files: {
-      'src/agent/kubernetes-target.ts': 'subnet subnets pods nodes',
+      'src/agent/kubernetes-target.ts': 'subnet subnets vlans provider-networks pods nodes',
       'src/agent/rules/egress-routing.ts': 'subnets pods nodes',
       'src/agent/rules/interface-mtu.ts': 'nodes',
       'src/agent/rules/node-bridge.ts': 'nodes',
       'src/agent/rules/node-interface.ts': 'subnets nodes',
       'src/agent/rules/outgoing-nat.ts': 'subnets',
-      'src/agent/rules/pod-interface.ts': 'subnets pods nodes',
-      'src/agent/world/node-world.ts': 'subnets pods nodes',
+      'src/agent/rules/pod-interface.ts': 'nodes pods subnets',
+      'src/agent/rules/pod-underlay.ts': 'subnets vlans provider-networks nodes',
+      'src/agent/rules/provider-networks.ts': 'vlans provider-networks nodes',
+      'src/agent/uplink/uplink-target.ts': 'provider-networks',
+      'src/agent/world/node-world.ts': 'nodes pods provider-networks subnets vlans',
+      'src/agent/world/outputs.ts': 'provider-networks',
+      'src/agent/world/provider-network.ts': 'provider-networks',
     },
   },
   {

@@ -12,6 +12,7 @@ import { defaultMtu, mtuProblem } from './interface-mtu.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
 import { podRoutes } from './pod-routes.ts';
+import { underlayMissing } from './pod-underlay.ts';
 
 /** Of Ethernet. */
 const PHYSICAL_MTU = 1_500;
@@ -56,7 +57,8 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       if (tooLarge !== undefined) return kept({ kind: 'refused', reason: tooLarge });
       const port = portOf(attachment, name, network);
       const device = deviceOf(world, attachment, name, network, routes, settings);
-      const missing = missingOf(world, device, port) ?? unconnected(world, port, device, network);
+      const missing =
+        underlayMissing(world, network.subnet, settings) ?? missingOf(world, device, port) ?? unconnected(world, port, device, network);
       const duplicate = duplicateOf(world, device, attachment);
       const state: Answer =
         duplicate !== undefined
@@ -209,9 +211,9 @@ function replyOf({ addresses }: PodNetwork, routes: readonly DeviceRoute[], devi
   };
 }
 
-/** Of a physical network, as the node's label has it; undefined for others. */
-function physicalMtu(world: NodeWorld, { providerNetwork }: PodNetwork, { node }: NodeSettings): number | undefined {
-  if (providerNetwork === undefined) return undefined;
+/** Of a physical network, as the node's label has it; undefined for others, and where packets may go through a tunnel. */
+function physicalMtu(world: NodeWorld, { providerNetwork, subnet }: PodNetwork, { node }: NodeSettings): number | undefined {
+  if (providerNetwork === undefined || world.subnets.get(subnet)?.overlay === true) return undefined;
   return Number(world.nodes.get(node)?.labels[`${providerNetwork}.provider-network.kubernetes.io/mtu`]) || PHYSICAL_MTU;
 }
 

@@ -7,6 +7,7 @@ import { nodeInterface } from './node-interface.ts';
 import type { NodeSettings } from './node-settings.ts';
 import { outgoingNat } from './outgoing-nat.ts';
 import { podInterface } from './pod-interface.ts';
+import { providerNetworks } from './provider-networks.ts';
 
 /** All rules of a node. */
 export function nodeRules(settings: NodeSettings): readonly Rule<NodeWorld, NodeOutput>[] {
@@ -17,5 +18,6 @@ export function nodeRules(settings: NodeSettings): readonly Rule<NodeWorld, Node
     egressTables(settings),
     egressOfPods(settings),
     podInterface(settings),
+    providerNetworks(settings),
   ];
 }

@@ -43,7 +43,7 @@ export function settingsOperations(replica: Replica, { externalIds }: SettingsOu
 }
 
 /** Why a port cannot be made: another program's Interface has its name. */
-export function portConflict(replica: Replica, { name }: PortOutput): string | undefined {
+export function portConflict(replica: Replica, { name }: Pick<PortOutput, 'name'>): string | undefined {
   const present = rowNamed(replica, 'Interface', name);
   if (present === undefined || isOfKubeOvn(present)) return undefined;
   return `an Interface of another program is named ${name}; ovs-vsctl list interface ${name}`;
@@ -76,7 +76,11 @@ export function removalOperations(replica: Replica, name: string): readonly Oper
 /** Whether the agent made an Interface. */
 export function isOurs(row: Row): boolean {
   const ids = row['external_ids'];
-  return ids instanceof Map && ids.get(portKey.vendor) === VENDOR && (ids.has(portKey.container) || ids.has(portKey.node));
+  return (
+    ids instanceof Map &&
+    ids.get(portKey.vendor) === VENDOR &&
+    [portKey.container, portKey.node, portKey.providerNetwork].some((key) => ids.has(key))
+  );
 }
 
 /** Made by the agent, or by that of Kube-OVN, which names the interface of a container alike. */
@@ -94,7 +98,7 @@ export function declareIndexes(replica: Replica): void {
   for (const table of ['Bridge', 'Port', 'Interface']) replica.index(table, 'name', (row) => String(row['name']));
 }
 
-function rowNamed(replica: Replica, table: 'Bridge' | 'Port' | 'Interface', name: string): Row | undefined {
+export function rowNamed(replica: Replica, table: 'Bridge' | 'Port' | 'Interface', name: string): Row | undefined {
   return replica.index(table, 'name').first(name);
 }
 
@@ -107,7 +111,11 @@ function claimed(replica: Replica, name: string, port: string): readonly Operati
     .map((row) => mutateDelete('Interface', row._uuid, 'external_ids', [portKey.port]));
 }
 
-function keysToSet(table: 'Open_vSwitch' | 'Interface', row: Row, wanted: Readonly<Record<string, string>>): readonly Operation[] {
+export function keysToSet(
+  table: 'Open_vSwitch' | 'Interface' | 'Bridge',
+  row: Row,
+  wanted: Readonly<Record<string, string>>,
+): readonly Operation[] {
   const present = row['external_ids'];
   const differing = Object.entries(wanted).filter(([key, value]) => !(present instanceof Map) || present.get(key) !== value);
   if (differing.length === 0) return NOTHING;

@@ -19,16 +19,26 @@ import {
   removalOperations,
   settingsOperations,
 } from './port-diff.ts';
+import {
+  bridgeConflict,
+  bridgeRemoval,
+  isProviderBridge,
+  mappingOperations,
+  providerBridgeOperations,
+  uplinkPortOperations,
+} from './provider-bridge-diff.ts';
 
 /** The tables that the agent reads. */
 export const VSWITCH_TABLES = {
   Open_vSwitch: ['bridges', 'external_ids'],
-  Bridge: ['name', 'ports', 'datapath_type', 'external_ids'],
-  Port: ['name', 'interfaces', 'external_ids'],
+  Bridge: ['name', 'ports', 'datapath_type', 'other_config', 'external_ids'],
+  Port: ['name', 'interfaces', 'trunks', 'external_ids'],
   Interface: ['name', 'type', 'external_ids', 'error'],
 } as const;
 
 const SETTINGS = 'settings';
+/** Identity of the entries of `ovn-bridge-mappings`. */
+export const MAPPINGS = 'bridge-mappings';
 
 export interface VswitchTargetOptions {
   readonly session: OvsdbSession;
@@ -40,7 +50,10 @@ export interface VswitchTargetOptions {
 
 export class VswitchTarget implements Target {
   readonly name = 'the Open_vSwitch database';
-  readonly desired = new KeyedOutputs<PortPartOutput>(['bridge', 'port', 'retained-port', 'settings'], identityOf);
+  readonly desired = new KeyedOutputs<PortPartOutput>(
+    ['bridge', 'provider-bridge', 'port', 'uplink-port', 'bridge-mappings', 'retained-port', 'settings'],
+    identityOf,
+  );
   readonly #options: VswitchTargetOptions;
   /** Identities with a transaction under way. */
   readonly #sent = new Set<string>();
@@ -88,6 +101,8 @@ export class VswitchTarget implements Target {
     for (const id of this.desired.ids) this.desired.due.add(id);
     for (const row of this.#options.session.replica.table('Interface').values())
       if (isOurs(row)) this.desired.due.add(portIdentity(String(row['name'])));
+    for (const row of this.#options.session.replica.table('Bridge').values())
+      if (isProviderBridge(row)) this.desired.due.add(bridgeIdentity(String(row['name'])));
   }
 
   plan(): readonly unknown[] {
@@ -135,7 +150,9 @@ export class VswitchTarget implements Target {
 
   #conflict(id: string): string | undefined {
     const [output] = this.desired.of(id);
-    return output?.kind === 'port' ? portConflict(this.#options.session.replica, output) : undefined;
+    const { replica } = this.#options.session;
+    if (output?.kind === 'provider-bridge') return bridgeConflict(replica, output);
+    return output?.kind === 'port' || output?.kind === 'uplink-port' ? portConflict(replica, output) : undefined;
   }
 
   #operations(id: string): readonly Operation[] {
@@ -144,6 +161,12 @@ export class VswitchTarget implements Target {
     switch (output?.kind) {
       case 'bridge':
         return bridgeOperations(replica, output);
+      case 'provider-bridge':
+        return providerBridgeOperations(replica, output);
+      case 'uplink-port':
+        return uplinkPortOperations(replica, output) ?? [];
+      case 'bridge-mappings':
+        return mappingOperations(replica, output);
       case 'settings':
         return settingsOperations(replica, output);
       case 'port':
@@ -151,6 +174,8 @@ export class VswitchTarget implements Target {
       case 'retained-port':
         return [];
       case undefined: {
+        const bridge = bridgeNameOf(id);
+        if (bridge !== undefined) return bridgeRemoval(replica, bridge);
         const name = portNameOf(id);
         const row = name === undefined ? undefined : replica.index('Interface', 'name').first(name);
         return name === undefined || row === undefined || !isOurs(row) ? [] : removalOperations(replica, name);
@@ -192,9 +217,12 @@ export class VswitchTarget implements Target {
       else
         world.ports.set(name, { externalIds: textMap(row['external_ids']), error: typeof row['error'] === 'string' ? row['error'] : '' });
       this.desired.due.add(portIdentity(name));
+    } else if (table === 'Port') {
+      this.desired.due.add(portIdentity(name));
     } else if (table === 'Bridge') {
       if (gone) world.bridges.delete(name);
-      else world.bridges.set(name, { datapathType: String(row['datapath_type']) });
+      else world.bridges.set(name, { datapathType: String(row['datapath_type']), externalIds: textMap(row['external_ids']) });
+      this.desired.due.add(bridgeIdentity(name));
       // Ports may wait for it.
       for (const id of this.desired.ids) this.desired.due.add(id);
     } else if (table === 'Open_vSwitch' && !gone) {
@@ -202,12 +230,31 @@ export class VswitchTarget implements Target {
       for (const [key] of [...world.settings.entries()]) if (!(key in present)) world.settings.delete(key);
       for (const [key, value] of Object.entries(present)) world.settings.set(key, value);
       this.desired.due.add(SETTINGS);
+      this.desired.due.add(MAPPINGS);
     }
   }
 }
 
 function identityOf(output: PortPartOutput): string {
-  return output.kind === 'settings' ? SETTINGS : output.kind === 'bridge' ? `bridge ${output.name}` : portIdentity(output.name);
+  switch (output.kind) {
+    case 'settings':
+      return SETTINGS;
+    case 'bridge-mappings':
+      return MAPPINGS;
+    case 'bridge':
+    case 'provider-bridge':
+      return bridgeIdentity(output.name);
+    default:
+      return portIdentity(output.name);
+  }
+}
+
+function bridgeIdentity(name: string): string {
+  return `bridge ${name}`;
+}
+
+function bridgeNameOf(id: string): string | undefined {
+  return id.startsWith('bridge ') ? id.slice('bridge '.length) : undefined;
 }
 
 function portIdentity(name: string): string {

@@ -3,6 +3,7 @@ import { AnyWorld } from '../../world/any-world.ts';
 import type { LabelSelector } from '../../api/kubernetes/meta.ts';
 import { Table } from '../../world/table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
+import type { HostLink, NodeProviderNetwork, NodeVlan } from './provider-network.ts';
 
 /** The parts of a pod of this node that the agent reads. */
 export interface NodePod {
@@ -18,6 +19,8 @@ export interface NodeSubnet {
   readonly vpc: string;
   /** Canonical, at most one a family. */
   readonly cidrs: readonly string[];
+  /** Its Vlan, if it is an underlay Subnet. */
+  readonly vlan?: string;
   /** Its pods reach other networks through routers of OVN, not through one of a Vlan. */
   readonly overlay: boolean;
   /** False: pods start although their gateway does not answer. */
@@ -69,6 +72,7 @@ export interface VswitchPort {
 
 export interface VswitchBridge {
   readonly datapathType: string;
+  readonly externalIds: Readonly<Record<string, string>>;
 }
 
 export interface AddressedDevice {
@@ -113,6 +117,11 @@ export class NodeWorld extends AnyWorld {
   readonly pods = new Table<NodePod>(this.reactor, 'pods');
   /** Index `egress`: under the empty value, those with an `egress`. */
   readonly subnets = new Table<NodeSubnet>(this.reactor, 'subnets', { egress: ({ egress }) => (egress === undefined ? [] : ['']) });
+  /** Networks of the underlay, and their Vlans. */
+  readonly providerNetworks = new Table<NodeProviderNetwork>(this.reactor, 'provider-networks');
+  readonly vlans = new Table<NodeVlan>(this.reactor, 'vlans');
+  /** The node's own devices by name, with their addresses and routes. */
+  readonly hostLinks = new Table<HostLink>(this.reactor, 'host-links');
   /** By name: this node alone. */
   readonly nodes = new Table<NodeFacts>(this.reactor, 'nodes');
   /** Index `interface`: attachments of one interface of a pod, which differ in their sandbox. */

@@ -1,6 +1,7 @@
 /** What the rules of a node emit. */
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { AttachmentKey, DeviceName } from './attachment.ts';
+import type { DeviceNetwork } from './provider-network.ts';
 
 /** A bridge of Open vSwitch. It is never removed by a rule. */
 export interface BridgeOutput {
@@ -8,6 +9,42 @@ export interface BridgeOutput {
   readonly name: string;
   /** `system` or `netdev`. */
   readonly datapathType: string;
+}
+
+/** The bridge of a ProviderNetwork; it is collected when no rule emits it. */
+export interface ProviderBridgeOutput {
+  readonly kind: 'provider-bridge';
+  readonly name: string;
+  readonly datapathType: string;
+  readonly network: string;
+  /** Its device has the MAC of the node's interface; undefined: as it is. */
+  readonly mac?: string;
+  /** Keys of its `external_ids` beside its marks. */
+  readonly externalIds: Readonly<Record<string, string>>;
+}
+
+/** The node's interface in such a bridge. */
+export interface UplinkPortOutput {
+  readonly kind: 'uplink-port';
+  readonly name: DeviceName;
+  readonly bridge: string;
+  readonly network: string;
+  /** Tags that pass, sorted; 0 is untagged. */
+  readonly trunks: readonly number[];
+}
+
+/** All bridges of ProviderNetworks by network: entries of `ovn-bridge-mappings`; those of other programs stay. */
+export interface BridgeMappingsOutput {
+  readonly kind: 'bridge-mappings';
+  readonly bridges: Readonly<Record<string, string>>;
+}
+
+/** Addresses and routes that a device must have instead of another one. */
+export interface MoveOutput {
+  readonly kind: 'move';
+  readonly from: DeviceName;
+  readonly to: DeviceName;
+  readonly network: DeviceNetwork;
 }
 
 /** Keys of `Open_vSwitch.external_ids`; others stay. */
@@ -102,11 +139,12 @@ export interface RetainedDeviceOutput {
   readonly innerName: string;
 }
 
-/** Annotations of the Node object; others stay. */
+/** Annotations and labels of the Node object; null removes one, others stay. */
 export interface NodeAnnotationsOutput {
   readonly kind: 'node-annotations';
   readonly node: string;
-  readonly annotations: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
+  readonly labels?: Readonly<Record<string, string | null>>;
 }
 
 /** The state of an attachment for the runtime that asked for it. */
@@ -132,7 +170,15 @@ export type Answer =
   /** Nothing of it is left. */
   | { readonly kind: 'removed' };
 
-export type PortPartOutput = PortOutput | BridgeOutput | SettingsOutput | RetainedPortOutput;
+export type PortPartOutput =
+  PortOutput | BridgeOutput | ProviderBridgeOutput | UplinkPortOutput | BridgeMappingsOutput | SettingsOutput | RetainedPortOutput;
 export type DevicePartOutput = DeviceOutput | LinkOutput | RetainedDeviceOutput;
 export type NodeOutput =
-  PortPartOutput | DevicePartOutput | RoutingOutput | PacketFilterOutput | AcceptedDeviceOutput | NodeAnnotationsOutput | AnswerOutput;
+  | PortPartOutput
+  | DevicePartOutput
+  | RoutingOutput
+  | PacketFilterOutput
+  | AcceptedDeviceOutput
+  | MoveOutput
+  | NodeAnnotationsOutput
+  | AnswerOutput;

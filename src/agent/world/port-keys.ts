@@ -14,6 +14,12 @@ export const portKey = {
   provider: 'kiln.io/provider',
   /** Of the node's own port. */
   node: 'kiln.io/node',
+  /** Of a bridge of a ProviderNetwork, and of the port of the node's interface in it: the network. */
+  providerNetwork: 'kiln.io/provider-network',
+  /** Of such a bridge: the node's interface. */
+  uplink: 'kiln.io/interface-of-node',
+  /** Of such a bridge: addresses and routes that it has instead of the interface. */
+  moved: 'kiln.io/moved',
 } as const;
 
 export const VENDOR = 'kube-ovn';

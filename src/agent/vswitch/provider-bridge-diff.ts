@@ -1,0 +1,139 @@
+/** The operations for bridges of ProviderNetworks, the node's interfaces in them, and their entries in `ovn-bridge-mappings`. Pure. */
+import { insertNamed, mapSet, mutateDelete, mutateInsert, type Operation, update, waitForNone, waitForRow } from '../../ovsdb/operation.ts';
+import type { Replica } from '../../ovsdb/replica.ts';
+import type { Row } from '../../ovsdb/value.ts';
+import type { BridgeMappingsOutput, ProviderBridgeOutput, UplinkPortOutput } from '../world/outputs.ts';
+import { portKey, VENDOR } from '../world/port-keys.ts';
+import { keysToSet, rowNamed } from './port-diff.ts';
+
+const NOTHING: readonly Operation[] = [];
+const MAPPINGS = 'ovn-bridge-mappings';
+/** The entries that the agent wrote: others in `ovn-bridge-mappings` are another program's. */
+const RECORD = 'kiln.io/bridge-mappings';
+
+export function isProviderBridge(row: Row): boolean {
+  return valueIn(row, portKey.providerNetwork) !== undefined;
+}
+
+/** A bridge of another program has its name; one that Kube-OVN's agent made is taken over. */
+export function bridgeConflict(replica: Replica, { name }: ProviderBridgeOutput): string | undefined {
+  const present = rowNamed(replica, 'Bridge', name);
+  if (present === undefined || valueIn(present, portKey.vendor) === VENDOR) return undefined;
+  return `a bridge of another program is named ${name}; ovs-vsctl list bridge ${name}`;
+}
+
+/** In one transaction with its marks: what it has instead of the interface is known before the interface is a part of it. */
+export function providerBridgeOperations(
+  replica: Replica,
+  { name, datapathType, network, mac, externalIds }: ProviderBridgeOutput,
+): readonly Operation[] {
+  const ids = { [portKey.vendor]: VENDOR, [portKey.providerNetwork]: network, ...externalIds };
+  const present = rowNamed(replica, 'Bridge', name);
+  if (present !== undefined) {
+    const { _uuid: uuid } = present;
+    const config = present['other_config'];
+    const otherMac = mac !== undefined && !(config instanceof Map && config.get('hwaddr') === mac);
+    return [
+      ...(present['datapath_type'] === datapathType
+        ? NOTHING
+        : [waitForRow('Bridge', uuid), update('Bridge', uuid, { datapath_type: datapathType })]),
+      ...(otherMac ? [waitForRow('Bridge', uuid), mapSet('Bridge', uuid, 'other_config', { hwaddr: mac })] : NOTHING),
+      ...keysToSet('Bridge', present, ids),
+    ];
+  }
+  const [switchRow] = replica.table('Open_vSwitch').values();
+  if (switchRow === undefined) return NOTHING;
+  return [
+    waitForNone('Bridge', 'name', name),
+    insertNamed('Interface', { name, type: 'internal' }, 'interface'),
+    insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
+    insertNamed(
+      'Bridge',
+      {
+        name,
+        datapath_type: datapathType,
+        ports: ['port'],
+        ...(mac !== undefined && { other_config: { hwaddr: mac } }),
+        external_ids: ids,
+      },
+      'bridge',
+    ),
+    mutateInsert('Open_vSwitch', switchRow._uuid, 'bridges', ['bridge']),
+  ];
+}
+
+/** Removes a bridge with all its ports, if it is one of a ProviderNetwork. */
+export function bridgeRemoval(replica: Replica, name: string): readonly Operation[] {
+  const present = rowNamed(replica, 'Bridge', name);
+  const [switchRow] = replica.table('Open_vSwitch').values();
+  if (present === undefined || switchRow === undefined || !isProviderBridge(present)) return NOTHING;
+  return [mutateDelete('Open_vSwitch', switchRow._uuid, 'bridges', [present._uuid])];
+}
+
+/** @returns the operations; undefined: its bridge is missing. Only for a port without a conflict. */
+export function uplinkPortOperations(
+  replica: Replica,
+  { name, bridge, network, trunks }: UplinkPortOutput,
+): readonly Operation[] | undefined {
+  const bridgeRow = rowNamed(replica, 'Bridge', bridge);
+  if (bridgeRow === undefined) return undefined;
+  const ids = { [portKey.vendor]: VENDOR, [portKey.providerNetwork]: network };
+  const [port, present] = [rowNamed(replica, 'Port', name), rowNamed(replica, 'Interface', name)];
+  if (port === undefined || present === undefined)
+    return [
+      waitForRow('Bridge', bridgeRow._uuid),
+      waitForNone('Interface', 'name', name),
+      insertNamed('Interface', { name, external_ids: ids }, 'interface'),
+      insertNamed('Port', { name, interfaces: ['interface'], trunks, external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
+      mutateInsert('Bridge', bridgeRow._uuid, 'ports', ['port']),
+    ];
+  // In the bridge of another network, or of none any more.
+  const elsewhere = Array.from(replica.table('Bridge').values()).filter(
+    (row) => row._uuid !== bridgeRow._uuid && row['ports'] instanceof Set && row['ports'].has(port._uuid),
+  );
+  const isIn = bridgeRow['ports'] instanceof Set && bridgeRow['ports'].has(port._uuid);
+  return [
+    ...elsewhere.map((row) => mutateDelete('Bridge', row._uuid, 'ports', [port._uuid])),
+    ...(isIn ? NOTHING : [mutateInsert('Bridge', bridgeRow._uuid, 'ports', [port._uuid])]),
+    ...(sameTrunks(port, trunks) ? NOTHING : [waitForRow('Port', port._uuid), update('Port', port._uuid, { trunks })]),
+    ...keysToSet('Interface', present, ids),
+  ];
+}
+
+function sameTrunks({ trunks }: Row, wanted: readonly number[]): boolean {
+  const present = trunks instanceof Set ? Array.from(trunks as ReadonlySet<number>) : [trunks].filter((one) => typeof one === 'number');
+  return present.toSorted((a, b) => a - b).join() === wanted.join();
+}
+
+/** Entries that the agent wrote before are replaced, those of other programs stay. */
+export function mappingOperations(replica: Replica, { bridges }: BridgeMappingsOutput): readonly Operation[] {
+  const [row] = replica.table('Open_vSwitch').values();
+  if (row === undefined) return NOTHING;
+  const own = Object.entries(bridges).map(([network, bridge]) => `${network}:${bridge}`);
+  const recorded = entriesOf(valueIn(row, RECORD));
+  const others = entriesOf(valueIn(row, MAPPINGS)).filter(
+    (entry) => !recorded.includes(entry) && !Object.hasOwn(bridges, entry.slice(0, entry.indexOf(':'))),
+  );
+  const wanted = { [MAPPINGS]: [...others, ...own].join(','), [RECORD]: own.join(',') };
+  const [set, remove] = [true, false].map((filled) => Object.entries(wanted).filter(([, value]) => (value !== '') === filled)) as [
+    [string, string][],
+    [string, string][],
+  ];
+  const gone = remove.map(([key]) => key).filter((key) => valueIn(row, key) !== undefined);
+  return [
+    ...keysToSet('Open_vSwitch', row, Object.fromEntries(set)),
+    ...(gone.length === 0
+      ? NOTHING
+      : [waitForRow('Open_vSwitch', row._uuid), mutateDelete('Open_vSwitch', row._uuid, 'external_ids', gone)]),
+  ];
+}
+
+function entriesOf(text = ''): readonly string[] {
+  return text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()]));
+}
+
+function valueIn(row: Row, key: string): string | undefined {
+  const ids = row['external_ids'];
+  const value: unknown = ids instanceof Map ? ids.get(key) : undefined;
+  return typeof value === 'string' ? value : undefined;
+}

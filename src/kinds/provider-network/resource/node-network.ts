@@ -1,0 +1,37 @@
+/** What a ProviderNetwork is on one node, and the labels and annotations by which the node's agent and the controller speak of it. */
+import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
+import type { Labels } from '../../../api/kubernetes/meta.ts';
+import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
+
+/** Labels of a Node, `<network>.provider-network.kubernetes.io/<suffix>`; `err_mesg` is an annotation. */
+export type NodeNetworkSuffix = 'ready' | 'interface' | 'mtu' | 'vlan_interfaces' | 'exclude' | 'err_mesg';
+
+const DOMAIN = '.provider-network.kubernetes.io/';
+
+export function nodeNetworkKey(network: string, suffix: NodeNetworkSuffix): string {
+  return `${network}${DOMAIN}${suffix}`;
+}
+
+/** The network of such a key; undefined for any other key. */
+export function networkOfNodeKey(key: string): string | undefined {
+  const at = key.indexOf(DOMAIN);
+  return at <= 0 ? undefined : key.slice(0, at);
+}
+
+/** Whether a node is left out. A selector decides alone, if there is one. */
+export function isExcluded({ nodeSelector, excludeNodes = [] }: ProviderNetworkSpec, node: string, labels: Labels): boolean {
+  return nodeSelector === undefined ? excludeNodes.includes(node) : !selectorMatches(nodeSelector, labels);
+}
+
+/** The node's interface into the network. */
+export function interfaceOn({ defaultInterface, customInterfaces = [] }: ProviderNetworkSpec, node: string): string {
+  const custom = customInterfaces.find(({ nodes = [] }) => nodes.includes(node))?.interface ?? '';
+  return custom === '' ? defaultInterface : custom;
+}
+
+/** Longest name of a device in Linux. */
+export const LONGEST_DEVICE = 15;
+
+export function providerBridge(network: string): string {
+  return `br-${network}`;
+}

@@ -159,6 +159,7 @@ export const KILN_ANNOTATIONS = {
     use: 'acts',
     what: 'how long the address stays reserved while nothing uses it, such as `24h`',
   },
+  portOf: { on: 'OvnEip', use: 'acts, writes', what: 'the Vpc for whose router port Kiln made it; Kiln deletes it with the port' },
   given: { on: 'Vip, OvnEip, IptablesEIP', use: 'acts, writes', what: 'its allocated addresses, as JSON; its status follows from it' },
   acceptedSpec: {
     on: 'Subnet',

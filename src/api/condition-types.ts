@@ -11,7 +11,7 @@ export const CONDITION_TYPES = {
     means: 'the spec is valid and can take effect',
   },
   Validated: { on: 'Subnet, kinds that are not implemented', means: 'the spec breaks no rule' },
-  Ready: { on: 'Vpc, Subnet, IPPool, kinds that are not implemented', means: 'it is in place in OVN' },
+  Ready: { on: 'Vpc, Subnet, IPPool, OvnFip, OvnSnatRule, OvnDnatRule, kinds that are not implemented', means: 'it is in place in OVN' },
   Error: {
     on: 'Subnet, IPPool',
     means:
@@ -31,8 +31,13 @@ export const CONDITION_TYPES = {
       'a field had an impossible value and Kiln corrected it; the message has the former value; present until the next edit of the spec',
   },
   Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back, and the two ends fit' },
+  External: { on: 'Vpc', means: 'its router has a port in each external Subnet that it requests; present only while it requests one' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another object has the same address; present only while it does' },
+  NatConflict: {
+    on: 'OvnFip, OvnSnatRule, OvnDnatRule',
+    means: 'a rule that translates the same waits for this one; present only while it does',
+  },
   DeletionBlocked: { on: 'kinds that others can use', means: 'the object is being deleted and has blockers' },
   Idle: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'nothing uses the address, and its lease runs' },
   LeaseInvalid: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'annotation kiln.io/lease is not a duration' },

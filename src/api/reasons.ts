@@ -47,7 +47,13 @@ export const REASONS = {
     next: 'reserve it again',
   },
 
+  ExternalConnected: { means: 'the router of the Vpc has a port in each external Subnet that it requests', next: '' },
+  Translated: { means: 'the rows of the NAT rule are in OVN, and the router has its external port', next: '' },
+
   // Pending states.
+  ExternalPending: { means: 'the router has no port in the external Subnet yet', next: 'wait; if it lasts, see the Vpc and the log' },
+  NatPending: { means: 'the rows of the NAT rule are not in OVN yet', next: 'wait; if it lasts, see the log' },
+  EipPending: { means: 'the EIP that the NAT rule names has no address yet', next: 'see the EIP' },
   RouterPending: { means: 'the logical router does not exist yet', next: 'wait; if it lasts, see the log' },
   RouterPortPending: {
     means: "the Vpc's router has no port to the Subnet yet",
@@ -283,6 +289,37 @@ export const REASONS = {
     next: 'create it, or correct spec.provider; kubectl get provider-networks',
   },
   VpcMissing: { means: 'the Vpc does not exist', next: 'create it again, or delete the Subnet' },
+
+  // External networks and address translation.
+  ExternalSubnetInvalid: { means: 'a Subnet that a Vpc requests an external port in cannot have one', next: 'name another Subnet' },
+  ExternalEipInvalid: {
+    means: 'the OvnEip with the name of a router port is another one than the port needs, or has no address',
+    next: 'see the OvnEip; delete it, or correct it',
+  },
+  NoGatewayNode: {
+    means: 'no node with label ovn.kubernetes.io/external-gw=true and a chassis can host the external port of a Vpc',
+    next: 'label a node; see that its agent runs',
+  },
+  EipMissing: { means: 'the EIP that the NAT rule names does not exist', next: 'create it, or name another EIP' },
+  EipTypeInvalid: { means: 'the EIP that the NAT rule names is for another use than NAT', next: 'name an EIP of type nat' },
+  NatTargetMissing: {
+    means: 'the IP object, Vip or Subnet that the NAT rule translates does not exist or has no address',
+    next: 'create it, or correct spec.ipName, spec.ipType or spec.vpcSubnet',
+  },
+  NatFamilyMismatch: {
+    means: 'the EIP and what the NAT rule translates have no address of one family',
+    next: 'name an EIP of the family',
+  },
+  NatVpcInvalid: { means: 'the Vpc of the NAT rule does not exist, or is another one than that of its address', next: 'correct spec.vpc' },
+  VpcNotConnected: {
+    means: 'the Vpc of the NAT rule requests no port in the Subnet of its EIP',
+    next: 'set spec.enableExternal of the Vpc, or name the Subnet in its spec.extraExternalSubnets',
+  },
+  NatConflict: {
+    means: 'two NAT rules translate the same: one of them is in effect, and both say so',
+    next: 'change or delete one of them; the message names the other one',
+  },
+  NatRuleInvalid: breach('the spec of the NAT rule'),
 
   // Features that are not implemented.
   NotCarriedOut: { means: 'Kiln does not implement this kind or feature yet', next: 'do not rely on it' },

@@ -134,6 +134,8 @@ export const kilnAnnotation = {
   vip: 'kiln.io/vip',
   /** On an IP, a Vip or an EIP: how long its address is kept while unused, such as `24h`. */
   lease: 'kiln.io/lease',
+  /** On an OvnEip that Kiln made for the port of a Vpc's router: the name of the Vpc. */
+  portOf: 'kiln.io/port-of',
   /** On a Vip or an EIP: its allocated address, as JSON. */
   given: 'kiln.io/given',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */

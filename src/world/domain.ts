@@ -76,6 +76,16 @@ export function bothOf(a: Domain, b: Domain): Domain {
   };
 }
 
+/** The keys of several domains, each with its prefix before it, so that the domains share none. */
+export function prefixed(domains: Readonly<Record<string, Domain>>): Domain {
+  return {
+    watch({ enter, leave }) {
+      for (const [prefix, domain] of Object.entries(domains))
+        domain.watch({ enter: (key) => enter(prefix + key), leave: (key) => leave(prefix + key) });
+    },
+  };
+}
+
 const SEPARATOR = '\n';
 
 /** Every pair of a key of `a` with a key of `b`; `splitPair` splits the key. */

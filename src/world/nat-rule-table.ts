@@ -2,13 +2,13 @@
 import { API_VERSION } from '../api/schema/kind.ts';
 import { kindTable } from './kind-table.ts';
 import type { NatRule } from './nat-rules.ts';
-import { eipOfRule, heldByRule, translationsOf } from './nat-rules.ts';
+import { eipOfRule, heldByRule, SPEC_FIELDS, STATUS_FIELDS, translationsOf } from './nat-rules.ts';
 import type { Untrimmed } from './trim.ts';
 import { NETWORK_KEYS, trimMeta } from './trim.ts';
 
 /**
  * Index `eip`: name of the EIP; `ip`: what it translates, by name; `subnet`: Subnet of the addresses that the rule holds; `translates`: inner
- * addresses or networks.
+ * addresses or networks; `vpc`: the Vpc whose router has its rows; `network`: the Subnet whose network it translates.
  */
 export const natRuleTable = kindTable<NatRule>({
   trim,
@@ -16,32 +16,24 @@ export const natRuleTable = kindTable<NatRule>({
     eip: (rule) => [eipOfRule(rule)],
     ip: ({ spec }) => [spec.ipName ?? ''],
     subnet: (rule) => [heldByRule(rule)?.subnet ?? ''],
+    vpc: ({ status }) => [status?.vpc ?? ''],
+    network: ({ spec }) => [spec.vpcSubnet ?? ''],
     translates: (rule) => translationsOf(rule).map(([, inner]) => inner),
   }),
 });
 
 function trim(object: Untrimmed): NatRule {
-  const { ovnEip, eip, ipName, ipType } = (object.spec ?? {}) as NatRule['spec'];
-  const { ready, v4Eip, v6Eip, v4Ip, v6Ip, v4IpCidr, v6IpCidr, conditions } = (object.status ?? {}) as NonNullable<NatRule['status']>;
+  const { conditions } = (object.status ?? {}) as NonNullable<NatRule['status']>;
   return {
     apiVersion: API_VERSION,
     kind: object.kind ?? '',
     metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
-    spec: {
-      ...(ovnEip !== undefined && { ovnEip }),
-      ...(eip !== undefined && { eip }),
-      ...(ipName !== undefined && { ipName }),
-      ...(ipType !== undefined && { ipType }),
-    },
-    status: {
-      ...(ready !== undefined && { ready }),
-      ...(v4Eip !== undefined && { v4Eip }),
-      ...(v6Eip !== undefined && { v6Eip }),
-      ...(v4Ip !== undefined && { v4Ip }),
-      ...(v6Ip !== undefined && { v6Ip }),
-      ...(v4IpCidr !== undefined && { v4IpCidr }),
-      ...(v6IpCidr !== undefined && { v6IpCidr }),
-      ...(conditions !== undefined && { conditions }),
-    },
+    spec: only(object.spec, SPEC_FIELDS),
+    status: { ...only(object.status, STATUS_FIELDS), ...(conditions !== undefined && { conditions }) },
   };
+}
+
+function only(part: unknown, fields: readonly string[]): Readonly<Record<string, never>> {
+  const has = (part ?? {}) as Readonly<Record<string, never>>;
+  return Object.fromEntries(fields.flatMap((field) => (has[field] === undefined ? [] : [[field, has[field]]])));
 }

@@ -12,11 +12,42 @@ export function isNatRule(resource: string): resource is NatRuleResource {
   return (NAT_RULES as readonly string[]).includes(resource);
 }
 
-/** The fields of a NAT rule that name its addresses, and its conditions. */
+/** The fields of all kinds of NAT rules that rules read. Each kind has some of them; `trimmedRule` keeps these and no others. */
+export interface NatRuleSpec {
+  readonly ovnEip?: string;
+  readonly eip?: string;
+  readonly ipName?: string;
+  readonly ipType?: string;
+  readonly vpc?: string;
+  readonly vpcSubnet?: string;
+  readonly v4Ip?: string;
+  readonly v6Ip?: string;
+  readonly v4IpCidr?: string;
+  readonly v6IpCidr?: string;
+  readonly type?: string;
+  readonly protocol?: string;
+  readonly internalPort?: string;
+  readonly externalPort?: string;
+}
+
+export const SPEC_FIELDS = [
+  ...['ovnEip', 'eip', 'ipName', 'ipType', 'vpc', 'vpcSubnet', 'v4Ip', 'v6Ip', 'v4IpCidr', 'v6IpCidr'],
+  ...['type', 'protocol', 'internalPort', 'externalPort'],
+] as const;
+
+/** Fields of the status, without the conditions. */
+export const STATUS_FIELDS = [
+  ...['ready', 'vpc', 'v4Eip', 'v6Eip', 'v4Ip', 'v6Ip', 'v4IpCidr', 'v6IpCidr', 'macAddress'],
+  ...['ipName', 'protocol', 'internalPort', 'externalPort'],
+] as const;
+
+/** The fields of a NAT rule that rules read, and its conditions. */
 export type NatRule = KubeObject<
-  { readonly ovnEip?: string; readonly eip?: string; readonly ipName?: string; readonly ipType?: string },
+  NatRuleSpec,
   {
     readonly ready?: boolean;
+    /** The Vpc whose router has its rows. */
+    readonly vpc?: string;
     readonly v4Eip?: string;
     readonly v6Eip?: string;
     /** What Kube-OVN translates: an address, or the network of a Subnet. */

@@ -1,17 +1,19 @@
 /**
- * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. It does not implement the translation, nor the router port
- * of an OvnEip of type `lrp`, and each object reports that.
+ * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. `../nat` has the rules that use an OvnEip, and the router port
+ * of one of type `lrp`; NAT gateways, which use an IptablesEIP, are not implemented, and each object reports that.
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/vip-eip-validation.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
-import { addressLabelValue, labelKey } from '../../api/well-known.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
+import { addressLabelValue, kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import { isLateForEip } from '../../blockers/late-nat-rules.ts';
+import { vpcOfEip } from '../../world/external-subnets.ts';
 import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
-import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
@@ -20,6 +22,7 @@ import { portAddressText } from '../pod/port/pod-port.ts';
 import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
+import { hasExternalPort } from '../nat/external-status.ts';
 import { addressOutputs, ownerOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
@@ -30,34 +33,46 @@ export const ovnEip: Rule = {
     if (observed === undefined) return [];
     const object = ovnEipAddresses(observed, world.settings);
     const type = object.typeInEffect ?? object.type;
-    const { nat, waiting } = usesOf(world, object);
-    return addressOutputs(world, object, {
+    const uses = usesOf(world, object);
+    const vpc = vpcOfEip(world, name, object.subnet);
+    const ready = type === 'lrp' ? vpc !== undefined && hasExternalPort(world, vpc, object.subnet) : true;
+    const outputs = addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
-      ineffective: unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
+      ineffective: [
+        ...unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
+        ...(type === 'lrp' && vpc === undefined ? [unusedPort(name, object.subnet)] : []),
+      ],
       // An OvnEip for a router port or a node port is in use.
-      used: nat !== '' || type !== 'nat',
+      used: uses.count > 0 || type !== 'nat',
       labels: ({ v4, v6 }) => ({
         [labelKey.ovnEipType]: type,
         [labelKey.eipV4]: addressLabelValue(v4),
         [labelKey.eipV6]: addressLabelValue(v6),
       }),
       spec: ({ v4, v6, mac }) => ({ externalSubnet: object.subnet, v4Ip: v4, v6Ip: v6, macAddress: mac, type }),
-      // For type `lsp` the node's agent reports readiness; type `lrp` has no router port yet; the address of type `nat` is ready unless a
-      // rule that names it waits.
-      status: ({ v4, v6, mac }) => ({
-        v4Ip: v4,
-        v6Ip: v6,
-        macAddress: mac,
-        type,
-        nat,
-        ...(type === 'nat' && { ready: waiting.length === 0 }),
-        ...(type === 'lrp' && notReadyYet(observed.status)),
-      }),
-      ...unimplementedUse(type, waiting),
+      // For type `lsp` the node's agent reports readiness.
+      status: ({ v4, v6, mac }) => ({ v4Ip: v4, v6Ip: v6, macAddress: mac, type, nat: uses.nat, ...(type !== 'lsp' && { ready }) }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
+    const madeFor = observed.metadata.annotations?.[kilnAnnotation.portOf];
+    return madeFor === undefined || madeFor === vpc || object.terminating
+      ? outputs
+      : [...outputs, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }];
   },
 };
+
+function unusedPort(name: string, subnet: string): Finding {
+  return findingOf(
+    { kind: 'OvnEip', name },
+    {
+      code: 'EipTypeInvalid',
+      field: 'spec.type',
+      value: 'lrp',
+      problem: 'is for the port of a router, and no Vpc requests a port with the name of this OvnEip',
+      rule: `such an OvnEip has the name of a Vpc, a hyphen and "${subnet}", and the Vpc has spec.enableExternal`,
+    },
+  );
+}
 
 export const iptablesEip: Rule = {
   name: 'iptables-eip',
@@ -99,42 +114,17 @@ function notReadyYet(status: { readonly ready?: boolean } | undefined): { readon
   return status?.ready === undefined ? { ready: false } : {};
 }
 
-/** What Kiln does not implement for an OvnEip. @param waiting rules that name it */
-function unimplementedUse(type: string, waiting: readonly string[]): { readonly unimplemented?: string } {
-  if (type === 'lrp')
-    return {
-      unimplemented:
-        'spec.type lrp (the port of a router) is not implemented by this version of Kiln: its address is kept, and no router has a port with it',
-    };
-  const [first, ...others] = waiting;
-  if (type !== 'nat' || first === undefined) return {};
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return {
-    unimplemented: `NAT rules are not implemented by this version of Kiln: its address is kept, and not translated for ${first}${more}`,
-  };
-}
-
 interface Uses {
   /** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
   readonly nat: string;
-  /**
-   * Those rules, as kind and name, that no program implements. A rule that Kube-OVN reported as ready is not among them: its rows are
-   * retained.
-   */
-  readonly waiting: readonly string[];
+  readonly count: number;
 }
 
 function usesOf(world: World, { resource, name }: AddressObject): Uses {
   const used = natRulesOf(resource).flatMap((rules) =>
-    [...world.natRules[rules].bucket('eip', name)]
-      .filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`))
-      .map((rule) => [rules, rule] as const),
+    [...world.natRules[rules].bucket('eip', name)].filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`)).map(() => rules),
   );
-  const waiting = used.filter(([rules, rule]) => world.natRules[rules].get(rule)?.status?.ready !== true);
-  return {
-    nat: [...new Set(used.map(([rules]) => natUseOf(rules)))].toSorted().join(','),
-    waiting: waiting.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),
-  };
+  return { nat: [...new Set(used.map((rules) => natUseOf(rules)))].toSorted().join(','), count: used.length };
 }
 
 /**

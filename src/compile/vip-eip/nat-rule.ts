@@ -1,6 +1,6 @@
 /**
- * Annotations and labels of the NAT rules that name an EIP: the EIP, its address and its Subnet, as Kube-OVN writes them; nothing else of
- * NAT rules is implemented. While a NAT rule names an EIP it holds the address, even if the EIP was removed by force. A NAT rule that
+ * Annotations and labels of the NAT rules that name an EIP: the EIP, its address and its Subnet, as Kube-OVN writes them; rules of iptables
+ * have nothing else (`../nat` has the rows of the others). While a NAT rule names an EIP it holds the address, even if the EIP was removed by force. A NAT rule that
  * starts to name an EIP that is being deleted is not accepted and reports that. To distinguish it from one that named the EIP before, also
  * after a time without a controller, the annotation names the EIP even before that EIP exists, and is empty while the NAT rule is not
  * accepted.
@@ -43,29 +43,36 @@ export function natRuleAnnotations(resource: NatRuleResource): Rule {
     run: (world, name) => {
       const rule = world.natRules[resource].get(name);
       if (rule === undefined) return [];
+      // The rule for its rows reports what keeps it from taking effect.
+      const accepted = isOfOvn(resource) ? [] : ([ACCEPTED] as const);
       const eip = eipOfRule(rule);
       const held = heldByRule(rule);
       const addresses = world.ask(eipAddresses, `${eipResourceOf(resource)}/${eip}`);
       const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
       if (world.ask(isLateForEip, `${resource}/${name}`)) {
         const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-        return [{ ...patch, ...withoutAddress(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
+        const conditions = isOfOvn(resource) ? [] : [notAccepted];
+        return [{ ...patch, ...withoutAddress(resource, rule, ''), conditions, withoutConditions: [CONFLICT] }];
       }
       if (addresses === undefined) {
         const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
         const conditions = conflict === undefined ? [] : [conflict];
-        return [{ ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
+        return [{ ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ...accepted] }];
       }
       return [
         {
           ...patch,
-          withoutConditions: [CONFLICT, ACCEPTED],
+          withoutConditions: [CONFLICT, ...accepted],
           labels: addressLabels(resource, addresses),
           annotations: { [annotationKey.vpcEip]: eip },
         },
       ];
     },
   };
+}
+
+function isOfOvn(resource: NatRuleResource): boolean {
+  return eipResourceOf(resource) === 'ovn-eips';
 }
 
 /** The message of a NAT rule that names an EIP that is being deleted. */

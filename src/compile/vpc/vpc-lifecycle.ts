@@ -65,8 +65,6 @@ const asksLoadBalancer: Query<boolean> = defineQuery(
 /** Fields that Kiln does not implement. */
 export function unimplementedVpcFields(spec: VpcSpec): string[] {
   return [
-    ...(spec.enableExternal === true ? ['spec.enableExternal'] : []),
-    ...((spec.extraExternalSubnets ?? []).length > 0 ? ['spec.extraExternalSubnets'] : []),
     ...(spec.enableBfd === true ? ['spec.enableBfd'] : []),
     ...(spec.bfdPort?.enabled === true ? ['spec.bfdPort'] : []),
     ...((spec.staticRoutes ?? []).some(({ ecmpMode = '' }) => ecmpMode !== '') ? ['spec.staticRoutes[].ecmpMode'] : []),

@@ -10,6 +10,7 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../findings-text.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { replacedRouteFindings } from './external-default-route.ts';
+import { externalCondition, externalStatus } from '../nat/external-status.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcIntent } from '../../world/intent.ts';
@@ -41,8 +42,8 @@ export const vpcStatus: Rule = {
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
-    const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
-    const absent = (['Peered', 'DefaultSubnet'] as const).filter((type) => !requested.some((condition) => condition.type === type));
+    const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name), ...externalCondition(world, name)];
+    const absent = (['Peered', 'DefaultSubnet', 'External'] as const).filter((type) => !requested.some((condition) => condition.type === type));
     const ineffectiveReport = ineffectiveCondition(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
@@ -57,8 +58,7 @@ export const vpcStatus: Rule = {
         ...loadBalancers,
         subnets: subnetsIn(world, name),
         vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
-        // External connections are not implemented, whatever the spec requests.
-        enableExternal: false,
+        ...externalStatus(world, name),
         enableBfd: false,
       },
       conditions: [...conditionsOf(world, view), ...requested, ...(ineffectiveReport.conditions ?? [])],

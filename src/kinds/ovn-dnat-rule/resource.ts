@@ -6,5 +6,4 @@ export const resource = kubeOvnKind(ovnDnatRuleKind, {
   ownsRows: true,
   family: 'NAT rule',
   nat: { use: 'dnat', eips: 'ovn-eips' },
-  unimplemented: 'destination NAT (OvnDnatRule)',
 });

@@ -1,3 +1,25 @@
+import type { Dependency } from '../../blockers/dependency.ts';
+import { eipOfPort, requestedExternals, vpcOfEip } from '../../world/external-subnets.ts';
+import type { World } from '../../world/world.ts';
+import { defineQuery, defineSet } from '../../world/world.ts';
 import { addressObjectDependencies } from '../subnet/dependencies/address-dependencies.ts';
 
-export const dependencies = addressObjectDependencies('ovn-eips');
+/** The Vpc whose router port has the address of an OvnEip; empty for none. */
+const vpcOfPort = defineQuery('vpc-of-eip-port', (world: World, name: string) => {
+  const eip = world.addressObject('ovn-eips', name);
+  return eip === undefined || (eip.typeInEffect ?? eip.type) !== 'lrp' ? '' : (vpcOfEip(world, name, eip.subnet) ?? '');
+});
+
+export const dependencies: readonly Dependency[] = [
+  ...addressObjectDependencies('ovn-eips'),
+  {
+    on: 'ovn-eips',
+    dependent: 'vpcs',
+    dependents: defineSet('vpcs-of-eip', (world, eip) => [{ kind: 'keys', keys: [world.ask(vpcOfPort, eip)].filter((vpc) => vpc !== '') }]),
+    dependsOn: (world, vpc) =>
+      world
+        .ask(requestedExternals, vpc)
+        .map((subnet) => eipOfPort(vpc, subnet))
+        .filter((eip) => world.ask(vpcOfPort, eip) === vpc),
+  },
+];

@@ -1,3 +1,4 @@
+import { kilnAnnotation } from '../../api/well-known.ts';
 import { addressRights } from '../vip/rights/address-rights.ts';
 
-export const rights = addressRights('ovn-eips', ['externalSubnet', 'v4Ip', 'v6Ip', 'macAddress', 'type']);
+export const rights = addressRights('ovn-eips', ['externalSubnet', 'v4Ip', 'v6Ip', 'macAddress', 'type'], [], kilnAnnotation.portOf);

@@ -3,7 +3,7 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 
 export const resource = kubeOvnKind(ovnFipKind, {
   optional: true,
+  ownsRows: true,
   family: 'NAT rule',
   nat: { use: 'fip', eips: 'ovn-eips' },
-  unimplemented: 'floating addresses (OvnFip)',
 });

@@ -3,7 +3,7 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 
 export const resource = kubeOvnKind(ovnSnatRuleKind, {
   optional: true,
+  ownsRows: true,
   family: 'NAT rule',
   nat: { use: 'snat', eips: 'ovn-eips' },
-  unimplemented: 'source NAT (OvnSnatRule)',
 });

@@ -1,4 +1,5 @@
 import type { Rule } from '../../compile/compiler.ts';
+import { ovnNatRule } from '../../compile/nat/nat-rule-outputs.ts';
 import { natRuleAnnotations } from '../../compile/vip-eip/nat-rule.ts';
 
-export const rules: readonly Rule[] = [natRuleAnnotations('ovn-snat-rules')];
+export const rules: readonly Rule[] = [natRuleAnnotations('ovn-snat-rules'), ovnNatRule('ovn-snat-rules')];

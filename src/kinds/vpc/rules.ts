@@ -1,5 +1,6 @@
 import { builtinObjects } from './rules/built-in-objects.ts';
 import type { Rule } from '../../compile/compiler.ts';
+import { vpcExternal } from '../../compile/nat/external-ports.ts';
 import { vpcLifecycle, vpcSpecDefaults } from '../../compile/vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from '../../compile/vpc/vpc-load-balancers.ts';
 import { vpcPeering } from '../../compile/vpc/vpc-peering.ts';
@@ -16,6 +17,7 @@ export const rules: readonly Rule[] = [
   vpcStaticRoutes,
   vpcPolicyRoutes,
   vpcPeering,
+  vpcExternal,
   vpcStatus,
   vpcLifecycle,
 ];

@@ -42,6 +42,15 @@ export function natRuleDependencies(dependent: NatRuleResource): readonly Depend
       ),
       dependsOn: (world, name) => (world.ask(isLateForEip, `${dependent}/${name}`) ? [] : eipsNamedBy(world, dependent, name)),
     },
+    {
+      // The router of a Vpc has the rows of a rule in effect.
+      on: 'vpcs',
+      dependent,
+      dependents: defineSet(`${dependent}-of-vpc`, (world, value) => [
+        { kind: 'bucket', table: world.natRules[dependent], index: 'vpc', value },
+      ]),
+      dependsOn: (world, name) => [world.natRules[dependent].get(name)?.status?.vpc ?? ''].filter((vpc) => vpc !== ''),
+    },
   ];
 }
 

@@ -9,16 +9,23 @@ import { all, byOperation, onlyKeys, sameFields, sameMetadata, sameObject } from
 /**
  * @param spec fields that Kiln fills in
  * @param status `status` for a kind without a status subresource
+ * @param made annotation of the objects that Kiln creates itself, and deletes
  */
-export function addressRights(resource: AddressResource, spec: readonly string[], status: readonly 'status'[] = []): KindRights {
+export function addressRights(
+  resource: AddressResource,
+  spec: readonly string[],
+  status: readonly 'status'[] = [],
+  made?: string,
+): KindRights {
   const { kind, plural, group } = traitsOf(resource);
   return {
-    verbs: ['delete'],
+    verbs: made === undefined ? ['delete'] : ['create', 'delete'],
     limits: [
       {
         name: plural,
         resources: { [group]: [plural] },
         expression: byOperation({
+          ...(made !== undefined && { CREATE: `'${made}' in object.metadata.?annotations.orValue({})` }),
           UPDATE: all(
             sameObject('metadata', 'spec', ...status),
             sameMetadata('annotations', 'labels', 'finalizers'),
@@ -27,9 +34,14 @@ export function addressRights(resource: AddressResource, spec: readonly string[]
             onlyKeys('object.metadata.labels', "k.startsWith('ovn.kubernetes.io/')"),
             sameFields('object.spec', ...spec),
           ),
-          DELETE: `'${kilnAnnotation.lease}' in oldObject.metadata.?annotations.orValue({})`,
+          DELETE: [kilnAnnotation.lease, ...(made === undefined ? [] : [made])]
+            .map((key) => `'${key}' in oldObject.metadata.?annotations.orValue({})`)
+            .join(' || '),
         }),
-        message: `fill in the address of a ${kind}, and delete one with annotation ${kilnAnnotation.lease}`,
+        message:
+          made === undefined
+            ? `fill in the address of a ${kind}, and delete one with annotation ${kilnAnnotation.lease}`
+            : `fill in the address of a ${kind}, create one with annotation ${made}, and delete one with that or ${kilnAnnotation.lease}`,
       },
     ],
   };

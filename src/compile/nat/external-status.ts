@@ -1,0 +1,63 @@
+/** What the status of a Vpc says of its external Subnets. */
+import { commandText } from '../../text/command-text.ts';
+import { eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
+import { conditionsOf } from '../../world/conditions.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { isOurs, vpcOwner, vpcSpec, vpcView } from '../vpc/vpc-view.ts';
+import type { ConditionOutput, Json } from '../output.ts';
+import { externalPortId } from './external-ports.ts';
+import type { Problem } from './external-problem.ts';
+import { externalProblem, gatewayNodeProblem } from './external-problem.ts';
+
+/** The Subnets in which the router of a Vpc has its port, as observed; sorted. */
+export const connectedExternals: Query<readonly string[]> = defineQuery('vpc-connected-externals', (world, name) => {
+  const view = world.ask(vpcView, name);
+  if (view === undefined) return [];
+  return world
+    .ask(requestedExternals, name)
+    .filter((subnet) => isOurs(world, externalPortId(name, subnet), vpcOwner(view)))
+    .toSorted();
+});
+
+/** Whether the router has its port in an external Subnet. */
+export function hasExternalPort(world: World, vpc: string, subnet: string): boolean {
+  return world.ask(connectedExternals, vpc).includes(subnet);
+}
+
+/** Fields of the status. */
+export function externalStatus(world: World, name: string): Readonly<Record<string, Json>> {
+  const connected = world.ask(connectedExternals, name);
+  const extra = world.ask(vpcSpec, name)?.extraExternalSubnets ?? [];
+  return { enableExternal: connected.length > 0, extraExternalSubnets: connected.filter((subnet) => extra.includes(subnet)) };
+}
+
+/** Whether the router has all of its external ports; no condition for a Vpc that requests none. */
+export function externalCondition(world: World, name: string): readonly ConditionOutput[] {
+  const requested = world.ask(requestedExternals, name);
+  if (requested.length === 0) return [];
+  for (const subnet of requested) {
+    const problem = whyUnconnected(world, name, subnet);
+    if (problem === undefined) continue;
+    const { reason, message, inProgress } = problem;
+    return [{ type: 'External', status: 'False', reason, message, ...(inProgress !== true && { event: 'Warning' as const }) }];
+  }
+  return [{ type: 'External', status: 'True', reason: 'ExternalConnected', message: '' }];
+}
+
+function whyUnconnected(world: World, name: string, subnet: string): Problem | undefined {
+  const problem = externalProblem(world, name, subnet) ?? gatewayNodeProblem(world, name, subnet);
+  if (problem !== undefined || world.ask(connectedExternals, name).includes(subnet)) return problem;
+  const eip = eipOfPort(name, subnet);
+  const why = world.ask(eipRefused, eip);
+  const text = `Vpc ${name}: the router has no port in Subnet ${subnet} yet`;
+  if (why === '') return { reason: 'ExternalPending', message: text, inProgress: true };
+  return { reason: 'ExternalEipInvalid', message: `${text}: ${why}; ${commandText`kubectl describe ovn-eip ${eip}`}` };
+}
+
+/** Why an OvnEip has no address; empty while it may get one. */
+const eipRefused: Query<string> = defineQuery('ovn-eip-refused', (world, name) => {
+  const eip = world.ovnEips.get(name);
+  const accepted = eip === undefined ? undefined : conditionsOf('ovn-eips', eip).find(({ type }) => type === 'Accepted');
+  return accepted?.status === 'False' ? (accepted.message ?? '') : '';
+});

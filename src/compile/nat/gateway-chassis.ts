@@ -1,0 +1,54 @@
+/** The chassis that host the external ports of routers: those of nodes with the label of a gateway node. */
+import { createHash } from 'node:crypto';
+import { annotationKey } from '../../api/well-known.ts';
+import { rowId } from '../../nb/row-id.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { RowOutput } from '../output.ts';
+
+/** Priority of the first chassis, as with Kube-OVN. The highest one that is alive hosts the port. */
+const FIRST_PRIORITY = 100;
+
+/** The chassis of a node, which its agent writes into an annotation; empty until then. */
+const nodeChassis: Query<string> = defineQuery('node-chassis', (world, node) => {
+  const { annotations = {} } = world.nodes.get(node)?.metadata ?? {};
+  return annotations[annotationKey.chassis] ?? '';
+});
+
+/** The chassis of all labelled gateway nodes, in the order of the nodes' names. */
+const labelledChassis: Query<readonly string[]> = defineQuery('labelled-gateway-chassis', (world) => {
+  const nodes = [...world.nodes.bucket('externalGateway', 'true')].toSorted();
+  return [...new Set(nodes.map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
+});
+
+/**
+ * The chassis for the external ports of a Vpc, the first one first. Custom Vpcs have Kube-OVN's order, by a hash of Vpc and chassis, which
+ * spreads their ports. It follows the nodes: Kube-OVN keeps the set of the moment in which it made the port.
+ */
+export const gatewayChassis: Query<readonly string[]> = defineQuery('gateway-chassis', (world, vpc) => {
+  const labelled = world.ask(labelledChassis, '');
+  if (vpc === world.settings.defaultVpc) return labelled;
+  const rank = new Map(
+    labelled.map((chassis) => [
+      chassis,
+      createHash('sha256')
+        .update(vpc + chassis)
+        .digest('hex'),
+    ]),
+  );
+  return labelled.toSorted((a, b) => ((rank.get(a) ?? '') < (rank.get(b) ?? '') ? -1 : 1));
+});
+
+/** The rows that bind a router port to the chassis. */
+export function gatewayChassisRows(world: World, vpc: string, port: Pick<RowOutput, 'id' | 'owner' | 'rule'>): readonly RowOutput[] {
+  const name = port.id.slice(port.id.indexOf('/') + 1);
+  return world.ask(gatewayChassis, vpc).map((chassis, index) => ({
+    kind: 'row',
+    id: rowId('Gateway_Chassis', `${name}-${chassis}`),
+    owner: port.owner,
+    rule: port.rule,
+    parent: { id: port.id, column: 'gateway_chassis' },
+    columns: { name: `${name}-${chassis}`, chassis_name: chassis, priority: Math.max(FIRST_PRIORITY - index, 0) },
+    externalIds: { lrp: name },
+  }));
+}

@@ -1,0 +1,42 @@
+/**
+ * NAT rules that translate the same. The oldest one is in effect; each rule that conflicts with one in effect waits. All of them say so.
+ */
+import { commandText } from '../../text/command-text.ts';
+import { splitKey, traitsOf } from '../../world/resources.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { OvnNatRule } from './translation.ts';
+import { translations } from './translation.ts';
+
+/** Keys of the other rules with a claim of this one, the oldest first. */
+function rivalsOf(world: World, key: string): readonly string[] {
+  const table = world.derived(translations);
+  const keys = new Set((table.get(key)?.claims ?? []).flatMap((claim) => [...table.bucket('claim', claim)]));
+  const age = (one: string): string => table.get(one)?.age ?? '';
+  return [...keys].filter((one) => one !== key).toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+}
+
+/** The older rule in effect that translates the same as this one; empty if there is none. It reads older rules alone, so it ends. */
+export const precedingRule: Query<string> = defineQuery('nat-preceding-rule', (world, key) => {
+  const age = world.derived(translations).get(key)?.age ?? '';
+  const older = rivalsOf(world, key).filter((one) => (world.derived(translations).get(one)?.age ?? '') < age);
+  return older.find((one) => world.ask(precedingRule, one) === '') ?? '';
+});
+
+/** The rules that wait for this one, as kind and name. */
+export function waitingRules(world: World, key: string): readonly string[] {
+  return rivalsOf(world, key)
+    .filter((one) => world.ask(precedingRule, one) === key)
+    .map(ruleText);
+}
+
+export function ruleText(key: string): string {
+  const { namespace: resource, name } = splitKey(key);
+  return `${traitsOf(resource as OvnNatRule).kind} ${name}`;
+}
+
+/** The command that shows a rule. */
+export function describeRule(key: string): string {
+  const { namespace: resource, name } = splitKey(key);
+  return commandText`kubectl describe ${`${resource}.kubeovn.io`} ${name}`;
+}

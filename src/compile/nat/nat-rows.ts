@@ -1,0 +1,91 @@
+/** The Northbound rows of a translation: NAT rows, or the load balancer of an OvnDnatRule, in the router of the Vpc. */
+import { rowId } from '../../nb/row-id.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import type { World } from '../../world/world.ts';
+import type { MemberOutput, RowOutput, RowOwner } from '../output.ts';
+import { isOurs, routerId } from '../vpc/vpc-view.ts';
+import type { OvnNatRule, Pair, Translation } from './translation.ts';
+
+export const NAT_RULE = 'nat-rule';
+
+export function natRows(resource: OvnNatRule, translation: Translation, owner: RowOwner): readonly (RowOutput | MemberOutput)[] {
+  if (resource === 'ovn-dnat-rules') return loadBalancer(translation, owner);
+  return translation.pairs.map((pair) => natRow(resource, translation, pair, owner));
+}
+
+function natRow(resource: OvnNatRule, translation: Translation, { external, inner }: Pair, owner: RowOwner): RowOutput {
+  const isFip = resource === 'ovn-fips';
+  const type = isFip ? 'dnat_and_snat' : 'snat';
+  return {
+    kind: 'row',
+    id: natId(translation.vpc, type, external, inner),
+    owner,
+    rule: NAT_RULE,
+    parent: { id: routerId(translation.vpc), column: 'nat' },
+    columns: {
+      type,
+      external_ip: external,
+      logical_ip: inner,
+      ...(isFip ? fipColumns(translation) : { logical_port: null, external_mac: null, options: {} }),
+    },
+  };
+}
+
+/**
+ * OVN translates at the node of the port if the row has both the port and a MAC. So a centralized OvnFip has no MAC; with Kube-OVN it has
+ * one, and is distributed all the same.
+ */
+function fipColumns({ port, mac, distributed }: Translation): RowOutput['columns'] {
+  return {
+    logical_port: port === '' ? null : port,
+    external_mac: distributed && port !== '' && mac !== '' ? mac : null,
+    options: { stateless: String(distributed) },
+  };
+}
+
+export function natId(router: string, type: string, external: string, inner: string): RowId {
+  return rowId('NAT', router, type, external, inner);
+}
+
+/** Kube-OVN has OVN forget the connections of UDP with a load balancer whose backend changes. */
+function loadBalancer(translation: Translation, owner: RowOwner): readonly (RowOutput | MemberOutput)[] {
+  const id = rowId('Load_Balancer', owner.name);
+  const { protocol } = translation;
+  const row: RowOutput = {
+    kind: 'row',
+    id,
+    owner,
+    rule: NAT_RULE,
+    columns: { name: owner.name, protocol, vips: vipsOf(translation), options: protocol === 'udp' ? { ct_flush: 'true' } : {} },
+  };
+  return [row, { kind: 'member', row: routerId(translation.vpc), column: 'load_balancer', member: { ref: id } }];
+}
+
+function vipsOf({ pairs, externalPort, internalPort }: Translation): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs.map(({ family, external, inner }) => {
+      const at = (address: string, port: string): string => `${family === 6 ? `[${address}]` : address}:${Number(port)}`;
+      return [at(external, externalPort), at(inner, internalPort)];
+    }),
+  );
+}
+
+/** Whether the rows are in OVN, as observed. */
+export function hasRows(world: World, resource: OvnNatRule, translation: Translation, owner: RowOwner): boolean {
+  if (resource !== 'ovn-dnat-rules')
+    return translation.pairs.every(({ external, inner }) =>
+      isOurs(world, natId(translation.vpc, resource === 'ovn-fips' ? 'dnat_and_snat' : 'snat', external, inner), owner),
+    );
+  const id = rowId('Load_Balancer', owner.name);
+  const vips = world.rows.column(id, 'vips');
+  const members = world.rows.column(routerId(translation.vpc), 'load_balancer');
+  const row = world.rows.state(id);
+  return (
+    isOurs(world, id, owner) &&
+    vips instanceof Map &&
+    Object.entries(vipsOf(translation)).every(([vip, backend]) => vips.get(vip) === backend) &&
+    members instanceof Set &&
+    row !== undefined &&
+    members.has(row.uuid)
+  );
+}

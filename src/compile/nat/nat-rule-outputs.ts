@@ -1,0 +1,163 @@
+/**
+ * OvnFip, OvnSnatRule and OvnDnatRule: their rows, status, finalizer and conditions. The rows come after the finalizer, so that no rule goes
+ * before its rows, and no EIP before its rules.
+ */
+import { FINALIZER } from '../../api/well-known.ts';
+import { commandText } from '../../text/command-text.ts';
+import { keysOf } from '../../world/domain.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { deletionPatch } from '../deletion.ts';
+import type { ConditionOutput, Json, Output, PatchOutput, RowOwner } from '../output.ts';
+import { rowConflictOf } from '../row-conflict.ts';
+import type { Problem } from './external-problem.ts';
+import { hasExternalPort } from './external-status.ts';
+import { describeRule, precedingRule, ruleText, waitingRules } from './nat-conflicts.ts';
+import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
+import type { OvnNatRule, Translation } from './translation.ts';
+import { translations } from './translation.ts';
+
+/** The rule of a kind. */
+export function ovnNatRule(resource: OvnNatRule): Rule {
+  return {
+    name: `${NAT_RULE}-${resource}`,
+    over: (world) => keysOf(world.natRules[resource]),
+    run: (world, name) => outputs(world, resource, name),
+  };
+}
+
+interface RuleView {
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  readonly durable: boolean;
+  readonly ready: boolean;
+  readonly ipName: string;
+}
+
+/** What the rows and the status of a rule depend on, beside its translation. */
+const ruleView: Query<RuleView | undefined> = defineQuery('nat-rule-view', (world, key) => {
+  const at = key.indexOf('/');
+  const rule = world.natRules[key.slice(0, at) as OvnNatRule].get(key.slice(at + 1));
+  if (rule === undefined) return undefined;
+  const { uid, creationTimestamp, deletionTimestamp, finalizers = [] } = rule.metadata;
+  return {
+    uid,
+    created: creationTimestamp,
+    terminating: deletionTimestamp !== undefined,
+    durable: finalizers.includes(FINALIZER),
+    ready: rule.status?.ready === true,
+    ipName: rule.spec.ipName ?? '',
+  };
+});
+
+function outputs(world: World, resource: OvnNatRule, name: string): readonly Output[] {
+  const key = `${resource}/${name}`;
+  const view = world.ask(ruleView, key);
+  const entry = view === undefined || view.terminating ? undefined : world.derived(translations).get(key);
+  if (view === undefined) return [];
+  const owner: RowOwner = { kind: traitsOf(resource).kind.toLowerCase(), namespace: '', name, uid: view.uid, created: view.created };
+  const patch = deletionPatch(world, resource, name, owner, view.terminating);
+  if (view.terminating || entry === undefined) return [patch];
+  const { result } = entry;
+  if (result.kind === 'problem') return [{ ...patch, ...notInEffect(resource, patch, result) }];
+  const preceding = world.ask(precedingRule, key);
+  if (preceding !== '') return [{ ...patch, ...notInEffect(resource, patch, conflictWith(resource, name, result, preceding)) }];
+  // A rule that is not durable yet could go before its rows.
+  if (!view.durable) return [patch];
+  return [
+    { ...patch, ...inEffect(world, resource, key, { view, owner, patch, translation: result }) },
+    ...natRows(resource, result, owner),
+  ];
+}
+
+function conflictWith(resource: OvnNatRule, name: string, { pairs }: Translation, other: string): Problem {
+  const addresses = pairs.map(({ external }) => external).join(',');
+  return {
+    reason: 'NatConflict',
+    message: `${traitsOf(resource).kind} ${name}: ${ruleText(other)} translates the same of ${addresses}, and is older; this one waits until it is gone or changed; ${describeRule(other)}`,
+  };
+}
+
+type Fields = Pick<PatchOutput, 'status' | 'conditions' | 'withoutConditions'>;
+
+function notInEffect(resource: OvnNatRule, patch: PatchOutput, { reason, message, inProgress }: Problem): Fields {
+  const accepted: ConditionOutput = {
+    ...({ type: 'Accepted', status: 'False', reason, message } as const),
+    ...(inProgress !== true && { event: 'Warning' as const }),
+  };
+  return {
+    status: statusOf(resource, undefined, false, ''),
+    conditions: [...(patch.conditions ?? []), accepted],
+    withoutConditions: [...(patch.withoutConditions ?? []), 'Ready', 'NatConflict'],
+  };
+}
+
+interface InEffect {
+  readonly view: RuleView;
+  readonly owner: RowOwner;
+  readonly patch: PatchOutput;
+  readonly translation: Translation;
+}
+
+function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner, patch, translation }: InEffect): Fields {
+  const { kind } = traitsOf(resource);
+  const subject = `${kind} ${owner.name}`;
+  const placed = hasRows(world, resource, translation, owner);
+  const connected = hasExternalPort(world, translation.vpc, translation.external);
+  const conflict = rowConflictOf(world, owner);
+  const ready = placed && connected && conflict === undefined;
+  const waiting = waitingRules(world, key);
+  const conditions: ConditionOutput[] = [...(patch.conditions ?? [])];
+  const absent: NonNullable<Fields['withoutConditions']>[number][] = [...(patch.withoutConditions ?? [])];
+  if (translation.reported === undefined) absent.push('Accepted');
+  else conditions.push({ type: 'Accepted', status: 'False', ...translation.reported, event: 'Warning' });
+  if (ready) conditions.push({ type: 'Ready', status: 'True', reason: 'Translated', message: '' });
+  else if (conflict !== undefined)
+    conditions.push({ type: 'Ready', status: 'False', reason: 'RowConflict', message: `${subject}: ${conflict}`, event: 'Warning' });
+  else if (!placed) conditions.push({ type: 'Ready', status: 'False', reason: 'NatPending', message: `${subject} is not in OVN yet` });
+  else {
+    const { vpc, external } = translation;
+    const message = `${subject}: the router of Vpc ${vpc} has no port in Subnet ${external} yet; ${commandText`kubectl describe vpc ${vpc}`}`;
+    conditions.push({ type: 'Ready', status: 'False', reason: 'ExternalPending', message });
+  }
+  const [first, ...others] = waiting;
+  if (first === undefined) absent.push('NatConflict');
+  else {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const message = `${subject} is in effect, and ${first}${more}, which translates the same, waits for it; change or delete one of them`;
+    conditions.push({ type: 'NatConflict', status: 'True', reason: 'NatConflict', message, event: 'Warning', eventOnce: true });
+  }
+  // The status of a rule in effect stays while an edit is on its way to OVN.
+  const status =
+    placed || conflict !== undefined || !view.ready ? statusOf(resource, placed ? translation : undefined, ready, view.ipName) : undefined;
+  return { ...(status !== undefined && { status }), conditions, withoutConditions: absent };
+}
+
+/** The fields of the status that a kind has; empty for a rule without rows. */
+function statusOf(
+  resource: OvnNatRule,
+  translation: Translation | undefined,
+  ready: boolean,
+  ipName: string,
+): Readonly<Record<string, Json>> {
+  const of = (family: 4 | 6, side: 'external' | 'inner'): string => translation?.pairs.find((pair) => pair.family === family)?.[side] ?? '';
+  const [v4Inner, v6Inner] = resource === 'ovn-snat-rules' ? ['v4IpCidr', 'v6IpCidr'] : ['v4Ip', 'v6Ip'];
+  return {
+    ready,
+    vpc: translation?.vpc ?? '',
+    v4Eip: of(4, 'external'),
+    v6Eip: of(6, 'external'),
+    [v4Inner as string]: of(4, 'inner'),
+    [v6Inner as string]: of(6, 'inner'),
+    ...(resource === 'ovn-fips' && { macAddress: translation?.mac ?? '' }),
+    ...(resource === 'ovn-dnat-rules' && {
+      protocol: translation?.protocol ?? '',
+      externalPort: translation?.externalPort ?? '',
+      internalPort: translation?.internalPort ?? '',
+      ipName: translation === undefined ? '' : ipName,
+    }),
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * What each OvnFip, OvnSnatRule and OvnDnatRule asks OVN to translate, or why it cannot be: one derived table for all three kinds, since
+ * rules of one kind can conflict with those of another.
+ */
+import { findingOf } from '../../api/validation/finding.ts';
+import type { Family } from '../../net/address.ts';
+import { commandText } from '../../text/command-text.ts';
+import { keysOf, prefixed } from '../../world/domain.ts';
+import { requestedExternals } from '../../world/external-subnets.ts';
+import type { NatRule } from '../../world/nat-rules.ts';
+import { eipOfRule } from '../../world/nat-rules.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+import { defineTable } from '../../world/world.ts';
+import type { Problem } from './external-problem.ts';
+import { eipOf } from './nat-eip.ts';
+import { targetOf } from './nat-target.ts';
+
+export const OVN_NAT_RULES = ['ovn-fips', 'ovn-snat-rules', 'ovn-dnat-rules'] as const;
+export type OvnNatRule = (typeof OVN_NAT_RULES)[number];
+
+/** One family of a translation. */
+export interface Pair {
+  readonly family: Family;
+  readonly external: string;
+  /** An address, or the network of an OvnSnatRule. */
+  readonly inner: string;
+}
+
+export interface Translation {
+  readonly kind: 'translation';
+  readonly vpc: string;
+  readonly eip: string;
+  /** Subnet of the EIP. */
+  readonly external: string;
+  readonly pairs: readonly Pair[];
+  /** Of an OvnFip: the MAC of the port; empty for none. */
+  readonly mac: string;
+  /** Of an OvnFip: the name of the port; empty for none. */
+  readonly port: string;
+  /** Of an OvnFip: the node of the port translates, instead of a gateway node. */
+  readonly distributed: boolean;
+  /** Of an OvnDnatRule; empty for others. */
+  readonly protocol: string;
+  readonly externalPort: string;
+  readonly internalPort: string;
+  /** Why it is in effect although its spec is not carried out as it stands. */
+  readonly reported?: Problem;
+}
+
+interface Entry {
+  /** Identity and age of the rule, by which one of several rules that conflict has precedence. */
+  readonly age: string;
+  readonly result: Translation | ({ readonly kind: 'problem' } & Problem);
+  /** What no other rule may translate. */
+  readonly claims: readonly string[];
+}
+
+/** Key: `<resource>/<name>`. Index `claim`. A rule that is being deleted has no entry. */
+export const translations = defineTable<Entry>(
+  'nat-translations',
+  (world) => prefixed(Object.fromEntries(OVN_NAT_RULES.map((resource) => [`${resource}/`, keysOf(world.natRules[resource])]))),
+  (world, key) => {
+    const at = key.indexOf('/');
+    const resource = key.slice(0, at) as OvnNatRule;
+    const rule = world.natRules[resource].get(key.slice(at + 1));
+    if (rule === undefined || rule.metadata.deletionTimestamp !== undefined) return undefined;
+    const { creationTimestamp, uid } = rule.metadata;
+    const result = translationOf(world, resource, rule);
+    return { age: `${creationTimestamp} ${uid}`, result, claims: result.kind === 'problem' ? [] : claimsOf(resource, result) };
+  },
+  { claim: ({ claims }) => claims },
+);
+
+function translationOf(world: World, resource: OvnNatRule, rule: NatRule): Entry['result'] {
+  const invalid = portProblem(resource, rule);
+  if (invalid !== undefined) return { kind: 'problem', ...invalid };
+  const eip = eipOf(world, resource, rule);
+  if ('reason' in eip) return { kind: 'problem', ...eip };
+  const target = targetOf(world, resource, rule);
+  if ('reason' in target) return { kind: 'problem', ...target };
+  const problem = (reason: Problem['reason'], field: string, value: string, text: string, advice: string): Entry['result'] => {
+    const subject = { kind: traitsOf(resource).kind, name: rule.metadata.name };
+    return { kind: 'problem', reason, message: findingOf(subject, { code: reason, field, value, problem: text, rule: advice }).message };
+  };
+  const pairs = ([4, 6] as const).flatMap((family): readonly Pair[] => {
+    const [external, inner] = family === 4 ? [eip.v4, target.v4] : [eip.v6, target.v6];
+    return external === '' || inner === '' ? [] : [{ family, external, inner }];
+  });
+  const { spec } = rule;
+  if (pairs.length === 0) {
+    const has = (texts: { readonly v4: string; readonly v6: string }): string =>
+      [texts.v4, texts.v6].filter((text) => text !== '').join(',');
+    return problem(
+      'NatFamilyMismatch',
+      'spec.ovnEip',
+      eipOfRule(rule),
+      `has ${has(eip)}, and the rule translates ${has(target)}`,
+      'both need an address of one family',
+    );
+  }
+  if (!world.ask(requestedExternals, target.vpc).includes(eip.subnet)) {
+    const next = commandText`kubectl edit vpc ${target.vpc}`;
+    const advice = `the router needs a port there: set spec.enableExternal and, for a Subnet other than ${world.settings.externalSubnet}, spec.extraExternalSubnets of the Vpc; ${next}`;
+    return problem(
+      'VpcNotConnected',
+      'spec.ovnEip',
+      eipOfRule(rule),
+      `is from Subnet ${eip.subnet}, which Vpc ${target.vpc} is not connected to`,
+      advice,
+    );
+  }
+  const isFip = resource === 'ovn-fips';
+  const isDnat = resource === 'ovn-dnat-rules';
+  return {
+    kind: 'translation',
+    vpc: target.vpc,
+    eip: eip.name,
+    external: eip.subnet,
+    pairs,
+    mac: isFip ? target.mac : '',
+    port: isFip ? (spec.ipName ?? '') : '',
+    distributed: isFip && spec.type === 'distributed',
+    protocol: isDnat ? (spec.protocol ?? '').toLowerCase() : '',
+    externalPort: isDnat ? (spec.externalPort ?? '') : '',
+    internalPort: isDnat ? (spec.internalPort ?? '') : '',
+    ...(eip.missing !== undefined && { reported: eip.missing }),
+  };
+}
+
+/** Whether one of the fields with a fixed set of values is wrong. */
+function portProblem(resource: OvnNatRule, { metadata: { name }, spec }: NatRule): Problem | undefined {
+  const problem = (field: string, value: string, text: string, advice: string): Problem => {
+    const finding = findingOf(
+      { kind: traitsOf(resource).kind, name },
+      { code: 'NatRuleInvalid', field, value, problem: text, rule: advice },
+    );
+    return { reason: 'NatRuleInvalid', message: finding.message };
+  };
+  if (resource === 'ovn-fips') {
+    const { type = '' } = spec;
+    return ['', 'centralized', 'distributed'].includes(type)
+      ? undefined
+      : problem('spec.type', type, 'is not known', 'it is centralized, distributed or empty');
+  }
+  if (resource === 'ovn-snat-rules') return undefined;
+  const { protocol = '' } = spec;
+  if (!['tcp', 'udp'].includes(protocol.toLowerCase())) return problem('spec.protocol', protocol, 'is not known', 'it is tcp or udp');
+  for (const field of ['externalPort', 'internalPort'] as const) {
+    const value = spec[field] ?? '';
+    const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+    if (port < 1 || port > 65_535) return problem(`spec.${field}`, value, 'is no port', 'it is a number from 1 to 65535');
+  }
+  return undefined;
+}
+
+/**
+ * What no other rule may translate: with an address, a protocol and a port of an EIP; all that comes to the address of an OvnFip; what one
+ * network or address sends through one external Subnet.
+ */
+function claimsOf(resource: OvnNatRule, { vpc, external, pairs, protocol, externalPort }: Translation): readonly string[] {
+  return pairs.map(({ external: address, inner }) => {
+    if (resource === 'ovn-fips') return `fip ${external} ${address}`;
+    return resource === 'ovn-dnat-rules'
+      ? `dnat ${external} ${address} ${protocol} ${Number(externalPort)}`
+      : `snat ${vpc} ${external} ${inner}`;
+  });
+}

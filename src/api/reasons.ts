@@ -52,7 +52,6 @@ export const REASONS = {
 
   // Pending states.
   ExternalPending: { means: 'the router has no port in the external Subnet yet', next: 'wait; if it lasts, see the Vpc and the log' },
-  NatPending: { means: 'the rows of the NAT rule are not in OVN yet', next: 'wait; if it lasts, see the log' },
   EipPending: { means: 'the EIP that the NAT rule names has no address yet', next: 'see the EIP' },
   RouterPending: { means: 'the logical router does not exist yet', next: 'wait; if it lasts, see the log' },
   RouterPortPending: {
@@ -291,6 +290,7 @@ export const REASONS = {
   VpcMissing: { means: 'the Vpc does not exist', next: 'create it again, or delete the Subnet' },
 
   // External networks and address translation.
+  ExternalOff: { means: 'a Vpc names external Subnets and has no spec.enableExternal', next: 'set spec.enableExternal, or empty the list' },
   ExternalSubnetInvalid: { means: 'a Subnet that a Vpc requests an external port in cannot have one', next: 'name another Subnet' },
   ExternalEipInvalid: {
     means: 'the OvnEip with the name of a router port is another one than the port needs, or has no address',

@@ -9,11 +9,13 @@ import { isOwnUuid, tableOf } from '../nb/row-id.ts';
 import { isNatRule } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind } from '../world/resources.ts';
-import type { World } from '../world/world.ts';
+import type { Query, World } from '../world/world.ts';
+import { defineQuery } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
 import { adoptedRow, retainedRow } from './retained-row.ts';
 import { TRANSLATED, translatedFor } from './vip-eip/leftover-translation.ts';
+import { translations } from './nat/translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
 import { isFinished } from './pod/view/pod-life.ts';
@@ -113,10 +115,21 @@ function servedBy(world: World, text: string): ServedObject | undefined {
       const resource = resourceOfKind(kind);
       const key = namespace === '' ? name : `${namespace}/${name}`;
       const uid = resource === undefined ? undefined : uidOf(world, resource, key);
-      return uid === undefined ? undefined : { owner: { kind, namespace, name, uid, created: '' }, isReleased: false };
+      if (resource === undefined || uid === undefined) return undefined;
+      return {
+        owner: { kind, namespace, name, uid, created: '' },
+        isReleased: isNatRule(resource) && world.ask(natRuleReleased, `${resource}/${name}`),
+      };
     }
   }
 }
+
+/** A NAT rule needs Kube-OVN's rows no more: it is being deleted, or has rows of its own. Key: `<resource>/<name>`. */
+const natRuleReleased: Query<boolean> = defineQuery('nat-rule-released', (world, key) => {
+  const at = key.indexOf('/');
+  const rule = world.tables[key.slice(0, at) as ResourceName]?.get(key.slice(at + 1));
+  return rule?.metadata.deletionTimestamp !== undefined || world.derived(translations).get(key)?.result.kind === 'translation';
+});
 
 /** Of an object whose kind has no rows of its own, and of a pod that Kube-OVN translated addresses for. */
 function uidOf(world: World, resource: ResourceName, key: string): string | undefined {

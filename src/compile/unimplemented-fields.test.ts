@@ -26,12 +26,10 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   vpcs: {
     kind: vpcKind,
     implemented:
-      'defaultSubnet namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.cidr staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
+      'defaultSubnet enableExternal extraExternalSubnets namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.cidr staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
     reported: {
       bfdPort: { enabled: true, ip: '10.255.255.255', nodeSelector: {} },
       enableBfd: true,
-      enableExternal: true,
-      extraExternalSubnets: ['outside'],
       'staticRoutes.bfdId': [{ cidr: '10.9.0.0/16', nextHopIP: '10.0.0.1', policy: 'policyDst', bfdId: 'b' }],
       'staticRoutes.ecmpMode': [{ cidr: '10.9.0.0/16', nextHopIP: '10.0.0.1', policy: 'policyDst', ecmpMode: 'ecmp_symmetric_reply' }],
     },
@@ -67,8 +65,8 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   },
   'ovn-eips': {
     kind: ovnEipKind,
-    implemented: 'externalSubnet macAddress v4Ip v6Ip',
-    reported: { type: 'lrp' },
+    implemented: 'externalSubnet macAddress type v4Ip v6Ip',
+    reported: {},
     base: {},
   },
   'iptables-eips': {

@@ -108,7 +108,9 @@ function verbsOfRole(): ReadonlyMap<string, readonly string[]> {
 test('the ClusterRole lets the controller create and delete the kinds that its rules create and delete, write the status of implemented kinds, and no more', () => {
   const verbs = verbsOfRole();
   const having = (verb: string): readonly string[] => [...verbs].filter(([, all]) => all.includes(verb)).map(([resource]) => resource);
-  assert.deepEqual(having('create').toSorted(), ['events.', 'ips.kubeovn.io', 'pods/eviction.', 'subnets.kubeovn.io', 'vpcs.kubeovn.io']);
+  assert.deepEqual(having('create').toSorted(), [
+    ...['events.', 'ips.kubeovn.io', 'ovn-eips.kubeovn.io', 'pods/eviction.', 'subnets.kubeovn.io', 'vpcs.kubeovn.io'],
+  ]);
   assert.deepEqual(
     having('delete').toSorted(),
     ['ips', 'iptables-eips', 'ovn-eips', 'vips'].map((plural) => `${plural}.kubeovn.io`),

@@ -24,6 +24,7 @@ import { forgedAnnotations } from './forged-annotations.ts';
 import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
 import { unimplemented } from './unimplemented.ts';
+import { nat } from './nat.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { races } from './races.ts';
 import { rejectedIpObjects } from './rejected-ip-objects.ts';
@@ -57,6 +58,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   namespaces,
   addresses,
   vipsAndEips,
+  nat,
   misbound,
   ineffective,
   attachments,

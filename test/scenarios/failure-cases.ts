@@ -32,7 +32,6 @@ export type Family =
   | 'Restart, leaders and the database'
   | 'Upgrades';
 
-const NAT = ['OvnFip', 'OvnSnatRule', 'OvnDnatRule'];
 const GATEWAY = ['VpcNatGateway', 'IptablesFIPRule', 'IptablesSnatRule', 'IptablesDnatRule'];
 
 export const FAILURE_CASES: readonly FailureCase[] = [
@@ -41,7 +40,7 @@ export const FAILURE_CASES: readonly FailureCase[] = [
     ['C01', 'a Vpc is deleted while its Subnets remain'],
     ['C02', 'a Vpc created again under its name gets its Subnets back'],
     ['C03', 'a Subnet is deleted whose router is gone already'],
-    ['C05', 'a Vpc is deleted while NAT rules use it', { waitsFor: ['OvnSnatRule', 'OvnDnatRule'] }],
+    ['C05', 'a Vpc is deleted while NAT rules use it'],
     ['C07', 'a pod of many interfaces and its Subnet are deleted in the middle of the allocation'],
     ['C08', 'the Subnet of the first interface is removed by force, then the pod is deleted'],
     ['C09', 'network, Vpc, Subnets and pod are deleted in every order'],
@@ -80,7 +79,7 @@ export const FAILURE_CASES: readonly FailureCase[] = [
   ...family(
     'Status that drifts',
     ['C48', 'counts and ranges of a Subnet agree after every event'],
-    ['C50', 'both families of an address translation are removed', { waitsFor: ['OvnFip'] }],
+    ['C50', 'both families of an address translation are removed'],
   ),
   ...family(
     'Binding a pod to its Subnet',
@@ -98,14 +97,14 @@ export const FAILURE_CASES: readonly FailureCase[] = [
   ),
   ...family(
     'Address translation',
-    ['C63', 'a floating address is made and deleted at once', { waitsFor: ['OvnFip', 'IptablesFIPRule'] }],
-    ['C64', 'the end of a rule does not make its EIP ready', { waitsFor: ['IptablesFIPRule'] }],
+    ['C63', 'a floating address is made and deleted at once'],
+    ['C64', 'the end of a rule does not make its EIP ready'],
     ['C66', 'an EIP is removed by force while a rule uses it'],
     ['C68', 'a NAT gateway is deleted before its rules', { waitsFor: GATEWAY }],
     [
       'C70',
       'an edit of the default Vpc leaves the rows of the system as they are',
-      { waitsFor: NAT, shown: 'routes and policies of the system' },
+      { waitsForFeature: 'annotation `eip` of pods', shown: 'routes and policies of the system' },
     ],
   ),
   ...family(

@@ -4,12 +4,6 @@ import type { ResourceName } from '../../src/world/resources.ts';
 /** For each custom kind that is not implemented: a spec, and an edit of it. */
 export const UNIMPLEMENTED_SPECS: Readonly<Partial<Record<ResourceName, readonly [spec: object, edit: object]>>> = {
   networkpolicies: [{ podSelector: {}, policyTypes: ['Ingress'] }, { policyTypes: ['Egress'] }],
-  'ovn-fips': [{ ovnEip: 'nowhere', ipName: 'nobody' }, { ipName: 'another' }],
-  'ovn-snat-rules': [{ ovnEip: 'nowhere', vpcSubnet: 'nowhere' }, { vpcSubnet: 'elsewhere' }],
-  'ovn-dnat-rules': [
-    { ovnEip: 'nowhere', ipName: 'nobody', protocol: 'tcp', internalPort: '80', externalPort: '8080' },
-    { externalPort: '8081' },
-  ],
   'security-groups': [{ allowSameGroupTraffic: true }, { allowSameGroupTraffic: false }],
   'vpc-nat-gateways': [{ vpc: 'nowhere', subnet: 'nowhere', lanIp: '10.0.0.254' }, { lanIp: '10.0.0.253' }],
   'vpc-egress-gateways': [

@@ -137,6 +137,6 @@ function logPlans(controller: Controller, log: Log): NodeJS.Timeout {
 function logUnimplemented(log: Log): void {
   log.info('not implemented yet; each such object gets a condition or an Event', {
     kinds: UNIMPLEMENTED_KINDS.map(({ resource }) => resource).join(', '),
-    fields: 'vlan, enableExternal, bfd',
+    fields: 'bfd',
   });
 }

@@ -41,7 +41,7 @@ test('a Vpc with spec.enableExternal has a port in the external Subnet: an OvnEi
   assert.equal(bench.externalIds('Gateway_Chassis', 'blue-external-chassis-gw1')['lrp'], PORT);
   const { status } = bench.object('vpcs', 'blue') ?? assert.fail();
   assert.deepEqual([status?.['enableExternal'], status?.['extraExternalSubnets']], [true, []]);
-  assert.equal(bench.condition('vpcs', 'blue', 'External')?.status, 'True');
+  assert.equal(bench.condition('vpcs', 'blue', 'External')?.reason, 'ExternalConnected');
   assert.equal(bench.writesAfterRestart(), 0);
 });
 
@@ -146,13 +146,22 @@ test('a Vpc whose external port cannot be made says why, and has it as soon as t
   assert.match(why(), /spec\.extraExternalSubnets\[0\] "far" does not exist; kubectl get subnet far/);
   scene.put('subnets', 'far', { cidrBlock: '172.30.0.0/24', vpc: 'red' });
   assert.match(why(), /has its own gateway in the router of this Vpc/);
+  assert.equal(bench.condition('vpcs', 'red', 'External')?.reason, 'ExternalSubnetInvalid');
   scene.put('subnets', 'near', { cidrBlock: '172.31.0.0/24', vpc: 'outside' });
   scene.eip('red-near', { externalSubnet: 'near' });
   bench.edit('vpcs', 'red', { extraExternalSubnets: ['near'] });
   bench.converge();
   assert.match(why(), /needs an OvnEip red-near, which exists with type nat in Subnet near/);
+  assert.equal(bench.condition('vpcs', 'red', 'External')?.reason, 'ExternalEipInvalid');
   bench.delete('ovn-eips', 'red-near');
   bench.converge();
   assert.equal(why(), '');
   assert.match(String(bench.list('Logical_Router_Port', 'red-near', 'networks')[0]), /^172\.31\.0\.\d\/24$/);
+});
+
+test('a list of external Subnets without spec.enableExternal has no effect, and the Vpc says so', () => {
+  const scene = new NatScene();
+  scene.put('vpcs', 'red', { extraExternalSubnets: ['external'] });
+  assert.equal(scene.bench.condition('vpcs', 'red', 'WithoutEffect')?.reason, 'ExternalOff');
+  assert.equal(scene.bench.row('Logical_Router_Port', 'red-external'), undefined);
 });

@@ -55,7 +55,7 @@ export function gatewayNodeProblem(world: World, vpc: string, subnet: string): P
     world,
     ...([vpc, subnet, 'NoGatewayNode'] as const),
     'needs a gateway node, and there is none',
-    `a gateway node has label ${labelKey.externalGateway}=true, and its agent runs; kubectl label node NODE ${labelKey.externalGateway}=true`,
+    commandText`a gateway node has label ${labelKey.externalGateway}=true, and its agent runs; kubectl label node NODE ${labelKey.externalGateway}=true`,
   );
 }
 

@@ -1,4 +1,7 @@
 /** What the status of a Vpc says of its external Subnets. */
+import type { VpcSpec } from '../../api/kinds/vpc.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
 import { eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import { conditionsOf } from '../../world/conditions.ts';
@@ -30,6 +33,15 @@ export function externalStatus(world: World, name: string): Readonly<Record<stri
   const connected = world.ask(connectedExternals, name);
   const extra = world.ask(vpcSpec, name)?.extraExternalSubnets ?? [];
   return { enableExternal: connected.length > 0, extraExternalSubnets: connected.filter((subnet) => extra.includes(subnet)) };
+}
+
+/** The list of external Subnets of a Vpc that is not to be connected to any. */
+export function unusedExternals(name: string, { enableExternal, extraExternalSubnets = [] }: VpcSpec): readonly Finding[] {
+  if (enableExternal === true || extraExternalSubnets.length === 0) return [];
+  const [field, value] = ['spec.extraExternalSubnets', extraExternalSubnets.join(',')];
+  const problem = 'has no effect without spec.enableExternal';
+  const rule = commandText`a Vpc with spec.enableExternal has ports in these Subnets; kubectl edit vpc ${name}`;
+  return [findingOf({ kind: 'Vpc', name }, { code: 'ExternalOff', field, value, problem, rule })];
 }
 
 /** Whether the router has all of its external ports; no condition for a Vpc that requests none. */

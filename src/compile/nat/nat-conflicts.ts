@@ -5,7 +5,7 @@ import { commandText } from '../../text/command-text.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { OvnNatRule } from './translation.ts';
+import type { OvnNatRule } from './ovn-nat-rules.ts';
 import { translations } from './translation.ts';
 
 /** Keys of the other rules with a claim of this one, the oldest first. */
@@ -38,5 +38,6 @@ export function ruleText(key: string): string {
 /** The command that shows a rule. */
 export function describeRule(key: string): string {
   const { namespace: resource, name } = splitKey(key);
-  return commandText`kubectl describe ${`${resource}.kubeovn.io`} ${name}`;
+  const { plural, group } = traitsOf(resource as OvnNatRule);
+  return commandText`kubectl describe ${plural}.${group} ${name}`;
 }

@@ -10,7 +10,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { eipTerminating } from '../vip-eip/nat-rule.ts';
 import type { Problem } from './external-problem.ts';
-import type { OvnNatRule } from './translation.ts';
+import type { OvnNatRule } from './ovn-nat-rules.ts';
 
 export interface RuleEip {
   readonly name: string;

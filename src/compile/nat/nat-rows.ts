@@ -4,7 +4,8 @@ import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { MemberOutput, RowOutput, RowOwner } from '../output.ts';
 import { isOurs, routerId } from '../vpc/vpc-view.ts';
-import type { OvnNatRule, Pair, Translation } from './translation.ts';
+import type { OvnNatRule } from './ovn-nat-rules.ts';
+import type { Pair, Translation } from './translation.ts';
 
 export const NAT_RULE = 'nat-rule';
 

@@ -16,7 +16,8 @@ import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
 import { describeRule, precedingRule, ruleText, waitingRules } from './nat-conflicts.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
-import type { OvnNatRule, Translation } from './translation.ts';
+import type { OvnNatRule } from './ovn-nat-rules.ts';
+import type { Translation } from './translation.ts';
 import { translations } from './translation.ts';
 
 /** The rule of a kind. */
@@ -33,7 +34,6 @@ interface RuleView {
   readonly created: string;
   readonly terminating: boolean;
   readonly durable: boolean;
-  readonly ready: boolean;
   readonly ipName: string;
 }
 
@@ -48,7 +48,6 @@ const ruleView: Query<RuleView | undefined> = defineQuery('nat-rule-view', (worl
     created: creationTimestamp,
     terminating: deletionTimestamp !== undefined,
     durable: finalizers.includes(FINALIZER),
-    ready: rule.status?.ready === true,
     ipName: rule.spec.ipName ?? '',
   };
 });
@@ -117,8 +116,7 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
   if (ready) conditions.push({ type: 'Ready', status: 'True', reason: 'Translated', message: '' });
   else if (conflict !== undefined)
     conditions.push({ type: 'Ready', status: 'False', reason: 'RowConflict', message: `${subject}: ${conflict}`, event: 'Warning' });
-  else if (!placed) conditions.push({ type: 'Ready', status: 'False', reason: 'NatPending', message: `${subject} is not in OVN yet` });
-  else {
+  else if (placed) {
     const { vpc, external } = translation;
     const message = `${subject}: the router of Vpc ${vpc} has no port in Subnet ${external} yet; ${commandText`kubectl describe vpc ${vpc}`}`;
     conditions.push({ type: 'Ready', status: 'False', reason: 'ExternalPending', message });
@@ -130,9 +128,8 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
     const message = `${subject} is in effect, and ${first}${more}, which translates the same, waits for it; change or delete one of them`;
     conditions.push({ type: 'NatConflict', status: 'True', reason: 'NatConflict', message, event: 'Warning', eventOnce: true });
   }
-  // The status of a rule in effect stays while an edit is on its way to OVN.
-  const status =
-    placed || conflict !== undefined || !view.ready ? statusOf(resource, placed ? translation : undefined, ready, view.ipName) : undefined;
+  // Until the rows are observed the status stays as it is, also that of an edited rule: each write would be followed by another one.
+  const status = placed || conflict !== undefined ? statusOf(resource, placed ? translation : undefined, ready, view.ipName) : undefined;
   return { ...(status !== undefined && { status }), conditions, withoutConditions: absent };
 }
 

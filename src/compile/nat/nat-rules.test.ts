@@ -282,6 +282,30 @@ for (const [what, resource, spec, rule, fix] of [
     assert.equal(bench.writesAfterRestart(), 0);
   });
 
+test('the reason of each rule that is not in effect', () => {
+  const made = scene();
+  made.eip('lsp1', { type: 'lsp' });
+  made.eip('none', { v4Ip: '10.0.0.1' });
+  const wrong = {
+    f1: { ovnEip: '' },
+    f2: { ovnEip: 'e9' },
+    f3: { ovnEip: 'none' },
+    f4: { ovnEip: 'lsp1' },
+    f5: { ipName: 'gone.shop' },
+    f6: { vpc: 'outside' },
+    f7: { ipName: '', vpc: 'outside', v4Ip: '10.6.0.9' },
+    f8: { ipName: '', vpc: 'blue', v6Ip: 'fd05::9' },
+  };
+  for (const [name, spec] of Object.entries(wrong)) made.put('ovn-fips', name, { ovnEip: 'e1', ipName: 'web.shop', ...spec });
+  assert.deepEqual(
+    Object.keys(wrong).map((name) => made.bench.condition('ovn-fips', name, 'Accepted')?.reason),
+    [
+      ...['NatRuleInvalid', 'EipMissing', 'EipPending', 'EipTypeInvalid'],
+      ...['NatTargetMissing', 'NatVpcInvalid', 'VpcNotConnected', 'NatFamilyMismatch'],
+    ],
+  );
+});
+
 test('C05: a Vpc waits for the rules in effect, and the rules go also when the Vpc was removed by force', () => {
   const made = scene();
   const { bench } = made;

@@ -14,7 +14,7 @@ import { vipView } from '../vip-eip/vip-view.ts';
 import { vpcReleased } from '../vpc/vpc-state.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 import type { Problem } from './external-problem.ts';
-import type { OvnNatRule } from './translation.ts';
+import type { OvnNatRule } from './ovn-nat-rules.ts';
 
 export interface NatTarget {
   readonly vpc: string;

@@ -15,9 +15,8 @@ import { defineTable } from '../../world/world.ts';
 import type { Problem } from './external-problem.ts';
 import { eipOf } from './nat-eip.ts';
 import { targetOf } from './nat-target.ts';
-
-export const OVN_NAT_RULES = ['ovn-fips', 'ovn-snat-rules', 'ovn-dnat-rules'] as const;
-export type OvnNatRule = (typeof OVN_NAT_RULES)[number];
+import type { OvnNatRule } from './ovn-nat-rules.ts';
+import { OVN_NAT_RULES } from './ovn-nat-rules.ts';
 
 /** One family of a translation. */
 export interface Pair {

@@ -10,7 +10,7 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../findings-text.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { replacedRouteFindings } from './external-default-route.ts';
-import { externalCondition, externalStatus } from '../nat/external-status.ts';
+import { externalCondition, externalStatus, unusedExternals } from '../nat/external-status.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcIntent } from '../../world/intent.ts';
@@ -43,7 +43,9 @@ export const vpcStatus: Rule = {
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name), ...externalCondition(world, name)];
-    const absent = (['Peered', 'DefaultSubnet', 'External'] as const).filter((type) => !requested.some((condition) => condition.type === type));
+    const absent = (['Peered', 'DefaultSubnet', 'External'] as const).filter(
+      (type) => !requested.some((condition) => condition.type === type),
+    );
     const ineffectiveReport = ineffectiveCondition(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
@@ -97,6 +99,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
   return [
     ...bound,
     ...routeHostBits({ name, spec }),
+    ...unusedExternals(name, spec),
     ...replacedRouteFindings(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(unansweredNextHops, name),

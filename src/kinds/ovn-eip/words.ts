@@ -1,4 +1,4 @@
 import type { KindWords } from '../../explain/kind-words.ts';
 import { addressWords } from '../vip/words/address-words.ts';
 
-export const words: KindWords = { ...addressWords('ovn-eips'), partlyImplemented: true };
+export const words: KindWords = addressWords('ovn-eips');

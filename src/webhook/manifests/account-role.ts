@@ -80,7 +80,7 @@ function roleRules(): readonly RoleRule[] {
     ...rulesFor(implemented.filter(ofFamily('address object')), {
       comment: 'Addresses. Kiln deletes an unused one when its lease ends.',
     }),
-    ...rulesFor(unimplemented.filter(ofFamily('NAT rule')), {
+    ...rulesFor(ours.filter(ofFamily('NAT rule')), {
       comment: 'Kiln records on each rule the address that it uses; the rule holds that address while it exists.',
     }),
     ...statusRules(implemented),

@@ -758,9 +758,9 @@ test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not
   const validated = (name: string, spec: object): AdmissionResult => reviewed(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });
   assert.deepEqual(codes(validated('v', { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: 'there' }] })), ['VpcStaticRouteInvalid']);
   assert.deepEqual(codes(validated('net', {})), ['VpcNamedAsSubnet']);
-  const result = validated('v', { enableExternal: true });
+  const result = validated('v', { enableBfd: true });
   assert.deepEqual(codes(result), []);
-  assert.match(result.warnings[0] ?? '', /^Vpc v: spec\.enableExternal is set, but this version does not implement it/);
+  assert.match(result.warnings[0] ?? '', /^Vpc v: spec\.enableBfd is set, but this version does not implement it/);
 });
 
 test('before the World is complete an object is validated alone', () => {

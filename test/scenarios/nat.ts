@@ -1,0 +1,158 @@
+/** External networks of Vpcs and NAT rules of OVN: rows and traces while they exist, and nothing after them. */
+import assert from 'node:assert/strict';
+import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { children, rowNamed, rowsNamed, traces } from './northbound.ts';
+import { condition, namespaceYaml, podYaml, running, subnetYaml, untilDeleted, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const object = (kind: string, name: string, spec: object): string =>
+  `---\napiVersion: kubeovn.io/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\nspec: ${JSON.stringify(spec)}\n`;
+
+/** A Vpc `<name>` with an external Subnet `<name>-ext`, in which the pod `<name>-out/host` is the outside host. */
+const network = (name: string, octet: number): string =>
+  vpcYaml(`${name}-out`) +
+  subnetYaml(`${name}-ext`, {
+    vpc: `${name}-out`,
+    cidrBlock: `172.${octet}.0.0/24,fd00:${octet}:ff::/64`,
+    namespaces: [`${name}-out`],
+  }) +
+  vpcYaml(name, { enableExternal: true, extraExternalSubnets: [`${name}-ext`] }) +
+  subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.${octet}.0.0/24,fd00:${octet}::/64`, namespaces: [name] }) +
+  namespaceYaml(`${name}-out`) +
+  namespaceYaml(name);
+
+const GATEWAY = 'ovn.kubernetes.io/external-gw';
+
+/** Nodes get what their agents and a user write; `null` takes it away. */
+async function gatewayNodes(cluster: ScenarioCluster, label: 'true' | null): Promise<void> {
+  for (const node of ['node-1', 'node-2'])
+    await cluster.patch('node', node, {
+      metadata: {
+        labels: { [GATEWAY]: label },
+        annotations: { 'ovn.kubernetes.io/chassis': label === null ? null : `chassis-of-${node}` },
+      },
+    });
+}
+
+async function ready(cluster: ScenarioCluster, kind: string, name: string): Promise<PrintedObject> {
+  await condition(cluster, kind, name, 'Ready', 'True');
+  const one = await cluster.get(kind, name);
+  assert.equal(one.status?.['ready'], true);
+  return one;
+}
+
+const said = (pod: PrintedObject, suffix: string): string => pod.metadata.annotations?.[`ovn.kubernetes.io/${suffix}`] ?? '';
+const v4 = (pod: PrintedObject): string => said(pod, 'ip_address').split(',', 1)[0] ?? '';
+
+export const nat: readonly Scenario[] = [
+  {
+    name: 'C05 C50 an OvnFip, an OvnSnatRule and an OvnDnatRule: ovn-trace shows the translation in both directions, the Vpc waits for its rules, and nothing remains of both families',
+    alone: true,
+    run: async (cluster) => {
+      await gatewayNodes(cluster, 'true');
+      const rules =
+        object('OvnEip', 'nat-fip-eip', { externalSubnet: 'nat-ext' }) +
+        object('OvnEip', 'nat-eip', { externalSubnet: 'nat-ext', v4Ip: '172.171.0.60' }) +
+        object('OvnFip', 'nat-fip', { ovnEip: 'nat-fip-eip', ipName: 'web.nat' }) +
+        object('OvnSnatRule', 'nat-snat', { ovnEip: 'nat-eip', vpc: 'nat', v4IpCidr: '10.171.0.0/24', v6IpCidr: 'fd00:171::/64' }) +
+        object('OvnDnatRule', 'nat-dnat', {
+          ovnEip: 'nat-eip',
+          ipName: 'web.nat',
+          protocol: 'TCP',
+          externalPort: '8080',
+          internalPort: '80',
+        });
+      // The rules come first: each waits for what it names.
+      await cluster.apply(rules);
+      await condition(cluster, 'ovn-fip', 'nat-fip', 'Accepted', 'False');
+      await cluster.apply(network('nat', 171));
+      await cluster.apply(podYaml('nat', 'web') + podYaml('nat', 'api') + podYaml('nat-out', 'host'));
+      const [web, api, host] = [
+        await running(cluster, 'nat', 'web'),
+        await running(cluster, 'nat', 'api'),
+        await running(cluster, 'nat-out', 'host'),
+      ];
+      const fip = (await ready(cluster, 'ovn-fip', 'nat-fip')).status ?? {};
+      for (const [kind, name] of [
+        ['ovn-snat-rule', 'nat-snat'],
+        ['ovn-dnat-rule', 'nat-dnat'],
+      ] as const)
+        await ready(cluster, kind, name);
+      await cluster.converged();
+      const dump = await cluster.dump();
+      assert.equal(children(dump, rowNamed(dump, 'Logical_Router', 'nat'), 'nat', 'NAT').length, 4);
+      const [outside, inside] = [
+        String(rowNamed(dump, 'Logical_Router_Port', 'nat-nat-ext')['mac']),
+        String(rowNamed(dump, 'Logical_Router_Port', 'nat-nat-net')['mac']),
+      ];
+      const from = (port: string, pod: PrintedObject, mac: string, to: string, more: string): readonly string[] => [
+        '--ct=new',
+        '--minimal',
+        pod === host ? 'nat-ext' : 'nat-net',
+        `inport == "${port}" && eth.src == ${said(pod, 'mac_address')} && eth.dst == ${mac} && ip4.src == ${v4(pod)} && ip4.dst == ${to} && ip.ttl == 64 && ${more}`,
+      ];
+      await cluster.eventually('packets are translated in both directions', async () => {
+        const arrives = await cluster.ovn.trace(...from('host.nat-out', host, outside, String(fip['v4Eip']), 'icmp4.type == 8'));
+        assert.match(arrives, new RegExp(`output\\("web\\.nat"\\)`));
+        assert.match(
+          await cluster.ovn.trace(...from('web.nat', web, inside, v4(host), 'icmp4.type == 8')),
+          new RegExp(`${String(fip['v4Eip'])}[\\s\\S]*output\\("host\\.nat-out"\\)`),
+        );
+        assert.match(
+          await cluster.ovn.trace(...from('api.nat', api, inside, v4(host), 'icmp4.type == 8')),
+          /172\.171\.0\.60[\s\S]*output\("host\.nat-out"\)/,
+        );
+        assert.match(
+          await cluster.ovn.trace(...from('host.nat-out', host, outside, '172.171.0.60', 'tcp && tcp.dst == 8080')),
+          /output\("web\.nat"\)/,
+        );
+        return true;
+      });
+      const workloads = podYaml('nat', 'web') + podYaml('nat', 'api') + podYaml('nat-out', 'host');
+      await cluster.deleteAll(network('nat', 171) + workloads);
+      await cluster.eventually('the Vpc waits for the rule that needs no Subnet', async () => {
+        const { message } = await condition(cluster, 'vpc', 'nat', 'DeletionBlocked', 'True');
+        return /: one object still uses it: OvnSnatRule nat-snat/.test(message);
+      });
+      await cluster.deleteAll(rules);
+      for (const [kind, name] of [
+        ['ovn-fip', 'nat-fip'],
+        ['ovn-snat-rule', 'nat-snat'],
+        ['ovn-dnat-rule', 'nat-dnat'],
+        ['vpc', 'nat'],
+        ['ovn-eip', 'nat-nat-ext'],
+        ['ovn-eip', 'nat-eip'],
+        ['subnet', 'nat-ext'],
+      ] as const)
+        await untilDeleted(cluster, kind, name);
+      await gatewayNodes(cluster, null);
+      await cluster.converged();
+      const after = await cluster.dump();
+      assert.deepEqual([traces(after, 'nat-'), rowsNamed(after, 'Load_Balancer', 'nat-dnat'), after.get('NAT') ?? []], [[], [], []]);
+    },
+  },
+  {
+    name: 'C63 C64 floating addresses that are made and deleted at once leave no row, and their EIP is free; it is ready because it has its address alone',
+    alone: true,
+    run: async (cluster) => {
+      await gatewayNodes(cluster, 'true');
+      await cluster.apply(network('quick', 172) + podYaml('quick', 'web') + object('OvnEip', 'quick-eip', { externalSubnet: 'quick-ext' }));
+      await running(cluster, 'quick', 'web');
+      for (let round = 0; round < 5; round++) {
+        await cluster.apply(object('OvnFip', 'quick-fip', { ovnEip: 'quick-eip', ipName: 'web.quick' }));
+        await cluster.delete('ovn-fip', 'quick-fip');
+        await untilDeleted(cluster, 'ovn-fip', 'quick-fip');
+      }
+      await cluster.eventually('the EIP is free and ready', async () => {
+        const { nat: uses, ready: isReady } = (await cluster.get('ovn-eip', 'quick-eip')).status ?? {};
+        return uses === '' && isReady === true;
+      });
+      await cluster.converged();
+      assert.deepEqual((await cluster.dump()).get('NAT') ?? [], []);
+      await cluster.delete('ovn-eip', 'quick-eip');
+      await untilDeleted(cluster, 'ovn-eip', 'quick-eip');
+      await cluster.removeAll(network('quick', 172) + podYaml('quick', 'web'));
+      await gatewayNodes(cluster, null);
+    },
+  },
+];

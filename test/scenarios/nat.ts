@@ -46,7 +46,7 @@ const v4 = (pod: PrintedObject): string => said(pod, 'ip_address').split(',', 1)
 
 export const nat: readonly Scenario[] = [
   {
-    name: 'C05 C50 an OvnFip, an OvnSnatRule and an OvnDnatRule: ovn-trace shows the translation in both directions, the Vpc waits for its rules, and nothing remains of both families',
+    name: 'C05, C50 an OvnFip, an OvnSnatRule and an OvnDnatRule: ovn-trace shows the translation in both directions, the Vpc waits for its rules, and nothing remains of both families',
     alone: true,
     run: async (cluster) => {
       await gatewayNodes(cluster, 'true');
@@ -132,7 +132,7 @@ export const nat: readonly Scenario[] = [
     },
   },
   {
-    name: 'C63 C64 floating addresses that are made and deleted at once leave no row, and their EIP is free; it is ready because it has its address alone',
+    name: 'C63, C64 floating addresses that are made and deleted at once leave no row, and their EIP is free; it is ready because it has its address alone',
     alone: true,
     run: async (cluster) => {
       await gatewayNodes(cluster, 'true');

@@ -141,14 +141,14 @@ function statusOf(
   ipName: string,
 ): Readonly<Record<string, Json>> {
   const of = (family: 4 | 6, side: 'external' | 'inner'): string => translation?.pairs.find((pair) => pair.family === family)?.[side] ?? '';
-  const [v4Inner, v6Inner] = resource === 'ovn-snat-rules' ? ['v4IpCidr', 'v6IpCidr'] : ['v4Ip', 'v6Ip'];
+  const [v4Inner, v6Inner] = resource === 'ovn-snat-rules' ? (['v4IpCidr', 'v6IpCidr'] as const) : (['v4Ip', 'v6Ip'] as const);
   return {
     ready,
     vpc: translation?.vpc ?? '',
     v4Eip: of(4, 'external'),
     v6Eip: of(6, 'external'),
-    [v4Inner as string]: of(4, 'inner'),
-    [v6Inner as string]: of(6, 'inner'),
+    [v4Inner]: of(4, 'inner'),
+    [v6Inner]: of(6, 'inner'),
     ...(resource === 'ovn-fips' && { macAddress: translation?.mac ?? '' }),
     ...(resource === 'ovn-dnat-rules' && {
       protocol: translation?.protocol ?? '',

@@ -428,12 +428,12 @@ test('what a Vpc sends over a peering and gets straight back, or that nothing an
 
 test('fields that are not implemented are reported', () => {
   const bench = setUp();
-  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, enableBfd: true } });
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableBfd: true } });
   bench.converge();
   const reported = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
   assert.deepEqual(
     reported.map(({ message }) => message.split(' ')[2]),
-    ['spec.enableExternal', 'spec.enableBfd'],
+    ['spec.enableBfd'],
   );
 });
 

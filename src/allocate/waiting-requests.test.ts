@@ -64,6 +64,15 @@ test('a requested excluded address is granted when its holder releases it', () =
   assert.equal(bench.answer('a#1'), 's1 10.0.0.5');
 });
 
+test('a granted request is answered again when the networks or the gateway of its Subnet change', () => {
+  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), request('a#1'));
+  assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
+  bench.say(pool('s1', '10.0.0.0/29', { gateways: ['10.0.0.2'] }), request('a#1'));
+  assert.equal(bench.answer('a#1'), 's1 10.0.0.1');
+  bench.say(pool('s1', '10.9.0.0/29'), request('a#1'));
+  assert.equal(bench.answer('a#1'), 's1 10.9.0.2');
+});
+
 test('a Subnet with only excluded addresses grants waiting requests by name', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
   const waiting = request('a#1', { v4: '10.0.0.5' });

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { FINALIZER } from '../api/well-known.ts';
 import { World } from '../world/world.ts';
 import type { IP } from '../api/kinds/ip.ts';
-import { blockersOf } from './blockers.ts';
+import { blockersAmong, blockersOf } from './blockers.ts';
 
 function ip(name: string, subnet: string): IP {
   return {
@@ -23,6 +23,27 @@ test('the blockers of a Subnet are counted, and ten of them named', () => {
   assert.equal(blockers.count, 13);
   assert.deepEqual(blockers.names.slice(0, 2), ['IP p10.shop', 'IP p11.shop']);
   assert.equal(blockers.names.length, 10);
+});
+
+test('a dependent that keeps nothing is no blocker', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const metadata = { name: 'p', uid: 'p', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  world.ipPools.set('p', { apiVersion: 'kubeovn.io/v1', kind: 'IPPool', metadata, spec: { subnet: 'red', ips: ['10.0.0.9'] } });
+  assert.deepEqual(blockersOf(world, 'subnets', 'red'), { count: 0, names: [] });
+  assert.deepEqual(
+    blockersAmong(world, 'subnets', 'red', () => true),
+    { count: 0, names: [] },
+  );
+});
+
+test('some blockers are counted, and the first ten of them named, in whatever order they came', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const numbers = Array.from({ length: 40 }, (_, at) => 10 + ((at * 17) % 40));
+  for (const number of numbers) world.ips.set(`p${number}.shop`, ip(`p${number}.shop`, 'red'));
+  assert.deepEqual(
+    blockersAmong(world, 'subnets', 'red', (_, key) => key > 'p20'),
+    { count: 30, names: Array.from({ length: 10 }, (_, at) => `IP p${20 + at}.shop`) },
+  );
 });
 
 test('a Subnet without a network in OVN does not block its Vpc', () => {

@@ -140,6 +140,41 @@ test('the first of many members of one row is added and removed at the same cost
   assert.ok((costs[1] ?? 0) < (costs[0] ?? 0) * 1.2, `reads of each member: ${costs.join(', ')}`);
 });
 
+test('members that a rule emits in another order are found again, at the same cost for each, however many there are', () => {
+  let reads = 0;
+  const member = (name: number): MemberOutput => ({
+    kind: 'member',
+    row: rowId('Port_Group', 'all'),
+    column: 'ports',
+    get member() {
+      reads++;
+      return { ref: rowId('Logical_Switch_Port', String(name)) };
+    },
+  });
+  const costs = [50, 1_000].map((size) => {
+    const desired = new Desired();
+    const numbers = Array.from({ length: size }, (_, at) => at);
+    const all = desired.replace([], numbers.map(member));
+    desired.rows.dueMembers.clear();
+    reads = 0;
+    desired.replace(all, numbers.toReversed().map(member));
+    assert.equal(desired.rows.dueMembers.size, 0);
+    return reads / size;
+  });
+  assert.ok((costs[1] ?? 0) < (costs[0] ?? 0) * 1.2, `reads of each member: ${costs.join(', ')}`);
+});
+
+test('a member that two rules emit stays until neither does', () => {
+  const desired = new Desired();
+  const id = rowId('Port_Group', 'all');
+  const member = (): MemberOutput => ({ kind: 'member', row: id, column: 'ports', member: { ref: rowId('Logical_Switch_Port', 'a') } });
+  const held = [desired.replace([], [member()]), desired.replace([], [member()])];
+  desired.replace(held[0] ?? [], []);
+  assert.equal(desired.rows.hasMembers(id), true);
+  desired.replace(held[1] ?? [], []);
+  assert.equal(desired.rows.hasMembers(id), false);
+});
+
 test('each kind of output has one part of the desired state', () => {
   const links = (): KeyedOutputs<{ readonly kind: string; readonly name: string }> => new KeyedOutputs(['link'], ({ name }) => name);
   assert.throws(() => new Outputs([links(), links()]), /two parts of the desired state take outputs of kind link/);

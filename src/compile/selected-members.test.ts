@@ -32,6 +32,15 @@ function memberOf(world: World, members: NonNullable<ReturnType<View['entry']>>[
 
 const addresses = viewOf('test-addresses', (address) => [address]);
 const balancers = viewOf('test-balancers', (_, pod) => [{ ref: rowId('Load_Balancer', pod) }]);
+/** The address, which may change, as the value of a key. */
+const backends = viewOf('test-backends', (address, pod) => [{ key: keyOf(pod), value: address }]);
+
+const WEB_OF_A = selectorText({ namespaces: 'a', pods: { matchLabels: { app: 'web' } } });
+
+/** A key of a map for a pod. Its text is in no other column. */
+function keyOf(pod: string): string {
+  return `10.96.0.${pod.charCodeAt(0)}:${pod.charCodeAt(pod.length - 1)}`;
+}
 
 interface Policy {
   readonly namespaces: string | LabelSelector;
@@ -49,12 +58,29 @@ const rules: readonly Rule[] = [
     over: (world) => keysOf(world.vpcs),
     run: (world, key) => {
       const selector = selectorText(policyOf(world.vpcs.get(key)?.metadata.annotations?.['policy']));
-      const [set, router] = [rowId('Address_Set', key), rowId('Logical_Router', key)];
+      const [set, router, map] = [rowId('Address_Set', key), rowId('Logical_Router', key), rowId('Load_Balancer', `of-${key}`)];
       return [
         { kind: 'row', id: set, owner, rule: 'policy', columns: { name: key, addresses: ['192.0.2.1'] } },
         { kind: 'selection', row: set, column: 'addresses', selector, view: addresses },
         { kind: 'row', id: router, owner, rule: 'policy', columns: { name: key } },
         { kind: 'selection', row: router, column: 'load_balancer', selector, view: balancers },
+        { kind: 'row', id: map, owner, rule: 'policy', columns: { name: `of-${key}`, vips: {}, ip_port_mappings: {} } },
+        { kind: 'selection', row: map, column: 'vips', selector, view: backends },
+      ] satisfies Output[];
+    },
+  },
+  {
+    // Emits the same selection once more, and in another column that of some pods of namespace "a".
+    name: 'again',
+    over: (world) => keysOf(world.vpcs),
+    run: (world, key) => {
+      const { annotations = {} } = world.vpcs.get(key)?.metadata ?? {};
+      if (annotations['again'] === undefined) return [];
+      const map = rowId('Load_Balancer', `of-${key}`);
+      const selector = selectorText(policyOf(annotations['policy']));
+      return [
+        ...(annotations['again'] === 'yes' ? [{ kind: 'selection', row: map, column: 'vips', selector, view: backends } as const] : []),
+        { kind: 'selection', row: map, column: 'ip_port_mappings', selector: WEB_OF_A, view: backends },
       ] satisfies Output[];
     },
   },
@@ -69,8 +95,11 @@ function putPod(bench: RuleBench, name: string, labels: Readonly<Record<string, 
   bench.put('pods', { metadata: { name, namespace: name.slice(0, 1), labels, annotations: { address } }, spec: {} });
 }
 
-function putPolicy(bench: RuleBench, name: string, policy: Policy): void {
-  bench.put('vpcs', { metadata: { name, annotations: { policy: JSON.stringify(policy) } }, spec: {} });
+function putPolicy(bench: RuleBench, name: string, policy: Policy, again?: string): void {
+  bench.put('vpcs', {
+    metadata: { name, annotations: { policy: JSON.stringify(policy), ...(again !== undefined && { again }) } },
+    spec: {},
+  });
 }
 
 /** By row, the names of the members, computed naively from the objects. */
@@ -117,6 +146,23 @@ function assertRight(bench: RuleBench): void {
     const held = new Set(bench.list(table, name, columnOf(row)));
     assert.deepEqual(held, new Set([...(table === 'Address_Set' ? ['192.0.2.1'] : []), ...members]));
   }
+  for (const [name] of bench.world.vpcs.entries()) {
+    const selected = naive(bench).get(rowId('Logical_Router', name)) ?? new Set();
+    const entries = (isIn: (pod: string) => boolean): unknown =>
+      Object.fromEntries(
+        [...bench.world.pods.entries()]
+          .filter(([pod]) => isIn(pod))
+          .map(([pod, { metadata }]) => [keyOf(pod), metadata.annotations?.['address'] ?? '']),
+      );
+    assert.deepEqual(
+      bench.map('Load_Balancer', `of-${name}`, 'vips'),
+      entries((pod) => selected.has(rowId('Load_Balancer', pod))),
+    );
+    assert.deepEqual(
+      bench.map('Load_Balancer', `of-${name}`, 'ip_port_mappings'),
+      entries((pod) => pod.startsWith('a/') && bench.world.pods.peek(pod)?.metadata.labels?.['app'] === 'web'),
+    );
+  }
 }
 
 const SELECTORS: readonly LabelSelector[] = [
@@ -152,7 +198,7 @@ for (const seed of [1, 2, 3])
       else if (what < 11) {
         const pods = SELECTORS[draw(SELECTORS.length)] as LabelSelector;
         const namespaces = draw(2) === 0 ? 'a' : (SELECTORS[draw(SELECTORS.length)] as LabelSelector);
-        putPolicy(bench, `policy-${draw(3)}`, { namespaces, pods });
+        putPolicy(bench, `policy-${draw(3)}`, { namespaces, pods }, draw(2) === 0 ? 'yes' : 'no');
       } else if (draw(3) === 0) [bench, before] = [bench.restarted(), new Map()];
       if (draw(3) > 0) continue;
       assertMarked(bench, before);
@@ -182,12 +228,13 @@ test('a pod that comes costs the same at any number of pods, and nothing for pol
     for (const due of [desired.dueRows, desired.dueMembers, desired.dueSelections]) due.clear();
     putPod(bench, 'a-new', { app: 'web' }, '10.9.9.9');
     bench.world.reactor.runDue();
-    const [set, router] = [rowId('Address_Set', 'web'), rowId('Logical_Router', 'web')];
+    const [set, router, map] = [rowId('Address_Set', 'web'), rowId('Logical_Router', 'web'), rowId('Load_Balancer', 'of-web')];
     assert.deepEqual(
       desired.dueMembers,
       new Map([
         [set, new Set(['addresses\n10.9.9.9'])],
         [router, new Set([`load_balancer\n${rowId('Load_Balancer', 'a/a-new')}`])],
+        [map, new Set([`vips\n${keyOf('a/a-new')}`])],
       ]),
     );
     assert.equal(desired.dueSelections.size, 0);
@@ -195,4 +242,13 @@ test('a pod that comes costs the same at any number of pods, and nothing for pol
   });
   assert.equal(costs[0], costs[1]);
   assert.ok((costs[0] ?? 0) <= 5, `${costs[0]} runs`);
+});
+
+test('equal selectors have one text, in whatever order they are written', () => {
+  const text = (pods: LabelSelector): string => selectorText({ namespaces: 'a', pods });
+  const values = (...some: string[]): LabelSelector => ({ matchExpressions: [{ key: 'app', operator: 'In', values: some }] });
+  assert.equal(text(values('db', 'web', 'db')), text(values('web', 'db')));
+  assert.equal(text({ matchLabels: { app: 'web', tier: '1' } }), text({ matchLabels: { tier: '1', app: 'web' } }));
+  assert.equal(text({ matchLabels: { app: 'web' } }), text(values('web')));
+  assert.notEqual(text(values('web')), text(values('db')));
 });

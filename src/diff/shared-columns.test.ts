@@ -132,6 +132,27 @@ for (const { mode, id, column, base, member, held } of COLUMNS) {
   });
 }
 
+test('entries of a column that the row output does not name stay', () => {
+  const id = rowId('Load_Balancer', 'shared');
+  const owner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
+  const vips = { '10.96.0.1:443': '192.0.2.1:6443' };
+  const rule: Rule = {
+    name: 'shared',
+    over: (world) => keysOf(world.vpcs),
+    run: (world, name) => {
+      const isNamed = world.vpcs.get(name)?.metadata.annotations?.['named'] === 'yes';
+      return [{ kind: 'row', id, owner, rule: 'shared', columns: { name: 'shared', ...(isNamed && { vips }) } }];
+    },
+  };
+  const bench = new RuleBench({ rules: [rule] });
+  bench.put('vpcs', { metadata: { name: 'v', annotations: { named: 'yes' } }, spec: {} });
+  bench.converge();
+  bench.put('vpcs', { metadata: { name: 'v', annotations: {} }, spec: {} });
+  const again = bench.restarted();
+  again.converge();
+  assert.deepEqual(again.map('Load_Balancer', 'shared', 'vips'), vips);
+});
+
 test('every mode of a column that members can be in is tested here', () => {
   const modes = new Set(TABLES.flatMap(({ table, columns }) => Object.keys(columns).map((column) => modeOf(rowId(table, ''), column))));
   modes.delete('value');

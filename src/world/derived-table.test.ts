@@ -91,6 +91,18 @@ test('an entry that throws stays, and each reader gets the error until it is rig
   assert.equal(seen.get(), 0);
 });
 
+test('the error of an entry ends with its key', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  put(world, 'a', { team: 'x' });
+  put(world, 'b', { team: 'x', size: 'nonsense' });
+  const seen = new Computed(world.reactor, () => world.derived(teams).bucket('team', 'x').size);
+  assert.throws(() => seen.get(), /a bug at b/);
+  world.namespaces.delete('b');
+  put(world, 'c', { team: 'x' });
+  world.reactor.runDue();
+  assert.equal(seen.get(), 2);
+});
+
 test('a table whose entries read the table is an error', () => {
   const world = new World(DEFAULT_SETTINGS);
   const circle: TableDefinition<World, number> = defineTable(

@@ -78,6 +78,19 @@ test('a reader runs again only when what it read has changed', () => {
   assert.deepEqual([first.get(), one.get(), runs], [['a'], false, 5]);
 });
 
+test('a reader of the number, and one of all members, run again with each member that enters or leaves', () => {
+  const at = world();
+  putNamespace(at, 'n', { of: 'red' });
+  putIp(at, 'a', 'red');
+  const count = new Computed(at.reactor, () => at.set(chosen, 'n').count);
+  const all = new Computed(at.reactor, () => at.set(chosen, 'n').all());
+  assert.deepEqual([now(at, count), now(at, all)], [1, ['a']]);
+  putIp(at, 'b', 'red');
+  assert.deepEqual([now(at, count), now(at, all)], [2, ['a', 'b']]);
+  at.ips.delete('a');
+  assert.deepEqual([now(at, count), now(at, all)], [1, ['b']]);
+});
+
 test('a member that enters or leaves costs the same at any size', () => {
   const costs = [100, 10_000].map((size) => {
     const at = world();
@@ -185,6 +198,8 @@ test('ordered keys give the first ones like a sorted list', () => {
       ordered.remove(key);
     }
     if (step % 500 === 0) assert.deepEqual(ordered.first(10), [...keys].toSorted().slice(0, 10));
+    // Most keys: long runs were split.
+    if (step === 12_000) assert.deepEqual(ordered.first(5_000), [...keys].toSorted());
   }
   assert.deepEqual(ordered.first(5_000), [...keys].toSorted());
   assert.deepEqual(new OrderedKeys(keys).first(5_000), [...keys].toSorted());

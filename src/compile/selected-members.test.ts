@@ -252,3 +252,38 @@ test('equal selectors have one text, in whatever order they are written', () => 
   assert.equal(text({ matchLabels: { app: 'web' } }), text(values('web')));
   assert.notEqual(text(values('web')), text(values('db')));
 });
+
+test('a selection that two rules emit stays while one of them does', () => {
+  const bench = new RuleBench({ rules });
+  bench.put('namespaces', { metadata: { name: 'a' } });
+  putPod(bench, 'a-1', { app: 'web' }, '10.0.0.1');
+  const web: Policy = { namespaces: 'a', pods: { matchLabels: { app: 'web' } } };
+  putPolicy(bench, 'web', web, 'yes');
+  bench.converge();
+  putPolicy(bench, 'web', web, 'no');
+  bench.converge();
+  assert.deepEqual(bench.map('Load_Balancer', 'of-web', 'vips'), { [keyOf('a/a-1')]: '10.0.0.1' });
+  // Its pods are still followed.
+  putPod(bench, 'a-2', { app: 'web' }, '10.0.0.2');
+  bench.converge();
+  assert.deepEqual(bench.map('Load_Balancer', 'of-web', 'vips'), { [keyOf('a/a-1')]: '10.0.0.1', [keyOf('a/a-2')]: '10.0.0.2' });
+});
+
+test('another value of a selected key is to be compared, and nothing else', () => {
+  const bench = new RuleBench({ rules });
+  bench.put('namespaces', { metadata: { name: 'a' } });
+  putPod(bench, 'a-1', { app: 'web' }, '10.0.0.1');
+  putPolicy(bench, 'web', { namespaces: 'a', pods: {} });
+  bench.converge();
+  const { rows: desired } = bench.desired;
+  for (const due of [desired.dueRows, desired.dueMembers, desired.dueSelections]) due.clear();
+  putPod(bench, 'a-1', { app: 'web' }, '10.0.0.2');
+  bench.world.reactor.runDue();
+  assert.deepEqual(
+    desired.dueMembers,
+    new Map([
+      [rowId('Address_Set', 'web'), new Set(['addresses\n10.0.0.1', 'addresses\n10.0.0.2'])],
+      [rowId('Load_Balancer', 'of-web'), new Set([`vips\n${keyOf('a/a-1')}`])],
+    ]),
+  );
+});

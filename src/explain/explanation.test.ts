@@ -337,6 +337,13 @@ test('a field that is not implemented is a note for a ready object, and is besid
   assert.deepEqual([red.waiting, red.notes.map(({ reason }) => reason)], [undefined, ['UnsupportedField']]);
 });
 
+test('a namespace with an annotation that no program reads leads on to its correction', () => {
+  const scene = tenant(0);
+  scene.bench.put('namespaces', { metadata: { name: 'shop', annotations: { 'kiln.io/await-subnets': 'true' } } });
+  scene.bench.converge();
+  assert.deepEqual(explained(scene, 'namespaces', 'shop').next, ['kubectl edit namespace shop']);
+});
+
 test('a namespace that is being deleted waits for what is in it', () => {
   const { bench } = tenant(1);
   bench.put('namespaces', { metadata: { name: 'shop' } });

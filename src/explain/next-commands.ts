@@ -34,7 +34,9 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, d
   const named = reason === 'DeletionBlocked' && ending?.startsWith('ovn-nbctl ') !== true ? undefined : ending;
   // The user already reads the output of that command, so show the object behind it.
   const onward = named === commandText`kiln explain ${object}` ? (faultAmong(dependencies) ?? faultNamedIn(world, message)) : named;
-  return [onward ?? faultAmong(dependencies) ?? commandText`kubectl describe ${object}`];
+  // A message of a kind without conditions names no command.
+  const edit = reason === 'AnnotationUnread' ? commandText`kubectl edit ${object}` : undefined;
+  return [onward ?? edit ?? faultAmong(dependencies) ?? commandText`kubectl describe ${object}`];
 }
 
 /** The command for the first dependency that is missing or not ready. */

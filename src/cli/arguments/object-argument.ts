@@ -1,4 +1,4 @@
-/** Parses the object of a command: `subnet red`, `subnet/red`, `pod web-0 -n shop`, `pod shop/web-0`. */
+/** Parses the object of a command: `subnet red`, `subnet/red`, `pod web-0 -n shop`, `pod shop/web-0`, `pod/shop/web-0`. */
 import { resourceNamed, TYPED_NAMES, typedName } from '../../explain/kind-names.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/resource.ts';
@@ -6,6 +6,7 @@ import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { AnyObservedObject } from '../../world/world.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import { nearest } from '../../text/edit-distance.ts';
 import { commandText, inNamespace } from '../../text/command-text.ts';
 
 export interface NamedObject {
@@ -17,33 +18,43 @@ export interface NamedObject {
 
 /** @param defaultNamespace for namespaced kinds */
 export function objectArgument(command: string, kind: string, name: string | undefined, defaultNamespace: string): NamedObject {
-  const [type = ''] = kind.split('/', 2);
+  const type = typeArgument(kind);
   const resource = resourceNamed(type);
   if (resource === undefined) throw unknownKind(command, type, TYPED_NAMES);
-  const { namespaced, plural } = traitsOf(resource);
-  const named = nameArgument(command, kind, name, plural);
-  if (!namespaced) return { resource, namespace: '', name: named };
-  // The form in Kiln's own messages: `pod shop/web-0`.
-  const [one = '', other] = named.split('/', 2);
-  return other === undefined ? { resource, namespace: defaultNamespace, name: one } : { resource, namespace: one, name: other };
+  return { resource, ...nameArgument(command, kind, name, traitsOf(resource), defaultNamespace) };
+}
+
+/** The kind of `KIND`, `KIND/NAME` or `KIND/NAMESPACE/NAME`. */
+export function typeArgument(kind: string): string {
+  return kind.split('/', 1)[0] ?? '';
 }
 
 /** @param known kinds as a user types them */
 export function unknownKind(command: string, type: string, known: readonly string[]): CommandFailure {
+  const near = nearest(type.toLowerCase(), known);
   return new CommandFailure(
     EXIT.usage,
     `kiln ${command} does not know the kind "${type}"`,
-    `it is none of ${known.join(', ')}`,
+    near !== undefined && near.distance <= 2 && near.distance * 3 <= type.length
+      ? `the nearest kind that it knows is ${near.word}`
+      : `it is none of ${known.join(', ')}`,
     `kiln ${command} --help`,
   );
 }
 
 /**
- * The name, alone or as `KIND/NAME`.
- * @param plural of the kind, for a hint
+ * The name and the namespace, which is empty for a kind without one. A namespace before the name is the form of Kiln's own messages, trees
+ * and `-o name`.
  */
-export function nameArgument(command: string, kind: string, name: string | undefined, plural: string): string {
-  const [type = '', inOne] = kind.split('/', 2);
+export function nameArgument(
+  command: string,
+  kind: string,
+  name: string | undefined,
+  { namespaced, plural }: Pick<Resource, 'namespaced' | 'plural'>,
+  defaultNamespace: string,
+): Omit<NamedObject, 'resource'> {
+  const type = typeArgument(kind);
+  const inOne = kind.includes('/') ? kind.slice(type.length + 1) : undefined;
   if (name !== undefined && inOne !== undefined)
     throw new CommandFailure(
       EXIT.usage,
@@ -53,8 +64,15 @@ export function nameArgument(command: string, kind: string, name: string | undef
     );
   const given = name ?? inOne ?? '';
   if (given === '')
-    throw new CommandFailure(EXIT.usage, `kiln ${command} ${type} needs a name`, 'it takes one object', commandText`kubectl get ${plural}`);
-  return given;
+    throw new CommandFailure(
+      EXIT.usage,
+      `kiln ${command} ${type} needs a name`,
+      'it takes one object',
+      commandText`kubectl get ${plural} ${namespaced ? inNamespace(defaultNamespace) : []}`,
+    );
+  if (!namespaced) return { namespace: '', name: given };
+  const at = given.indexOf('/');
+  return at === -1 ? { namespace: defaultNamespace, name: given } : { namespace: given.slice(0, at), name: given.slice(at + 1) };
 }
 
 /** @throws CommandFailure if the object does not exist */

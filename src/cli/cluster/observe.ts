@@ -50,11 +50,11 @@ export async function observe(flags: ObservationFlags, io: CommandIo): Promise<O
 
 export function sessionOf(flags: Partial<OvnFlags>, ovnNb: string): ReturnType<typeof northboundSession> {
   const problem = certificateProblem({ ...flags, ovnNb });
-  if (problem !== undefined) throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, problem, 'kiln --help');
+  if (problem !== undefined) throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, problem, 'kiln status --help');
   try {
     return northboundSession({ ...flags, ovnNb }, SILENT);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln --help');
+    throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln status --help');
   }
 }

@@ -62,7 +62,7 @@ export function addDelete(program: Command): void {
   const command = program
     .command('delete')
     .description('delete an object, and with --cascade its dependents first; removes no finalizer')
-    .argument('<kind>', 'kind or short name of pods and of kubeovn.io, or KIND/NAME')
+    .argument('<kind>', 'kind or short name of pods and of kubeovn.io, or KIND/NAME, or KIND/NAMESPACE/NAME')
     .argument('[name]', 'name of the object')
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)

@@ -54,7 +54,12 @@ test('a waiting object: exit 1, what it waits for, since when, and the next comm
   };
   assert.deepEqual([json.kind, json.waiting.reason], ['Explanation', 'DeletionBlocked']);
   assert.ok(json.northbound.count > 0);
-  assert.match((await scene.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ depends on\n│ {2}├─ IP\/web\.default/);
+  const forms = [
+    ['pod', 'web', '-n', 'default'],
+    ['Pod/default/web', '-n', 'kube-system'],
+    ['pod', 'default/web'],
+  ];
+  for (const form of forms) assert.match((await scene.kiln('explain', ...form)).out, /├─ depends on\n│ {2}├─ IP\/web\.default/);
 });
 
 test('a pod past its grace period with a foreign finalizer has no addresses any more', { skip }, async () => {
@@ -119,6 +124,10 @@ test('exit codes: 1 not there, 2 usage, 3 out of reach; three lines each', { ski
   const unknown = await scene.kiln('explain', 'thing', 'x');
   assert.equal(unknown.exit, 2);
   assert.match(unknown.err, lines);
+  assert.match((await scene.kiln('explain', 'subnte', 'x')).err, /why: the nearest kind that it knows is subnet\n/);
+  assert.match((await scene.kiln('explain', 'pods', '-n', 'shop')).err, /next: kubectl get pods -n shop\n/);
+  assert.match((await scene.kiln('explain', 'vpc', 'blue', '--ovn-nb=tcp:1:x')).err, /next: kiln status --help\n/);
+  assert.match((await scene.kiln('explain', 'deployment/shop/web')).err, /why: Deployment web does not exist in namespace shop\n/);
   assert.equal((await scene.kiln('explain', 'vpc', 'blue', '--nonsense')).exit, 2);
   assert.equal((await scene.kiln('explain')).exit, 2);
   const unreachable = await runHere(['explain', 'vpc', 'blue'], { KUBECONFIG: '/nowhere/kubeconfig' });

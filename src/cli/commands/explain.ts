@@ -13,7 +13,7 @@ import { explanationLine, treeLines } from '../../explain/tree-text.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { EXIT } from '../errors/command-failure.ts';
-import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../arguments/object-argument.ts';
+import { existing, existingOf, nameArgument, objectArgument, typeArgument, unknownKind } from '../arguments/object-argument.ts';
 import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../deletion/workload-owner.ts';
 import { addSettingsFlags, leaderProblem } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
@@ -47,7 +47,7 @@ export function addExplain(program: Command): void {
   const command = program
     .command('explain')
     .description('print what an object depends on, its dependents, its Northbound rows, why it waits, and the next command')
-    .argument('<kind>', 'kind or short name, or KIND/NAME')
+    .argument('<kind>', 'kind or short name, or KIND/NAME, or KIND/NAMESPACE/NAME')
     .argument('[name]', 'name of the object')
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
@@ -76,12 +76,13 @@ export async function runExplain(kind: string, name: string | undefined, flags: 
 }
 
 async function explanationOf(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<Explanation> {
-  const [type = ''] = kind.split('/', 2);
+  const type = typeArgument(kind);
   const namespace = flags.namespace ?? io.namespace;
   const limits = { children: flags.output === 'table' && flags.all !== true ? SHOWN : Number.POSITIVE_INFINITY };
   const workload = workloadKindNamed(type);
   if (workload !== undefined) {
-    const object = await existingOf('explain', workload, namespace, nameArgument('explain', kind, name, workload.plural), io.client);
+    const named = nameArgument('explain', kind, name, workload, namespace);
+    const object = await existingOf('explain', workload, named.namespace, named.name, io.client);
     const tree = await workloadTree(io.client, workload, object);
     await using observation = await observe(flags, io);
     return explainWorkload(observation.world, tree, limits);

@@ -60,6 +60,25 @@ test('an ACL that names a missing set or group: the condition and an Event name 
   assert.deepEqual(ineffectiveOf(bench, 'subnets', 'net'), [], 'a port group has address sets');
 });
 
+test('a namespace that goes before the Vpc and the Subnet that list it is no finding on them: a tenant is deleted as a whole', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
+  scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  bench.converge();
+  scene.pod('web');
+  bench.converge();
+  for (const resource of ['vpcs', 'subnets'] as const) bench.delete(resource, resource === 'vpcs' ? 'blue' : 'net');
+  bench.delete('namespaces', 'shop');
+  bench.converge();
+  assert.equal(bench.condition('subnets', 'net', 'DeletionBlocked')?.status, 'True');
+  assert.deepEqual([...ineffectiveOf(bench, 'subnets', 'net'), ...ineffectiveOf(bench, 'vpcs', 'blue')], []);
+  assert.deepEqual(
+    bench.events.filter(({ reason }) => reason === 'NamespaceMissing'),
+    [],
+  );
+});
+
 test('an excluded address or range outside of the Subnet is reported until it is removed; one that is partly inside takes effect', () => {
   const bench = setUp();
   const excludeIps = ['10.1.0.1', 'fd01::1', '10.1.0.200..10.2.0.5'];

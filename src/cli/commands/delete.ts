@@ -225,7 +225,7 @@ function planLines(
     ...(namespaces.length === 0
       ? []
       : [
-          `stays: ${namespaces.length === 1 ? 'Namespace' : 'Namespaces'} ${listed(namespaces)}; its next pods get another Subnet that lists the namespace, else ${world.settings.defaultSubnet}`,
+          `stays: ${namespaces.length === 1 ? 'Namespace' : 'Namespaces'} ${listed(namespaces)}; ${namespaces.length === 1 ? 'its' : 'their'} next pods get another Subnet that lists the namespace, else ${world.settings.defaultSubnet}`,
         ]),
     ...(pools.length === 0
       ? []

@@ -82,11 +82,12 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 
 /** Ineffective fields of its spec. */
 function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Finding[] {
-  const { name, external } = view;
+  const { name, external, terminating } = view;
   const { namespaces, policyRoutes = [] } = spec;
   const subject = { kind: 'Vpc', name };
   const bound = [
-    ...namespacesFindings(world, subject, namespaces),
+    // Those of a tenant that is deleted as a whole may go first.
+    ...(terminating ? [] : namespacesFindings(world, subject, namespaces)),
     ...namespacesOfAnotherVpc(world, subject, name, namespaces),
     ...unreadAnnotations(subject, world.ask(vpcIntent, name)?.metadata.annotations),
   ];

@@ -33,13 +33,15 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   const spec = world.ask(subnetSpec, name) ?? {};
   const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = spec;
   const subject = { kind: 'Subnet', name };
+  const metadata = world.ask(subnetIntent, name)?.metadata;
   const wrong = wrongFields(acls.length === 0 ? [] : world.ask(subnetFindings, name));
   const matches = acls.flatMap(({ match = '' }, i) => {
     const field = `spec.acls[${i}].match`;
     return wrong.has(field) ? [] : ineffectiveMatch(world, subject, field, match);
   });
   return [
-    ...namespacesFindings(world, subject, namespaces),
+    // Those of a tenant that is deleted as a whole may go first.
+    ...(metadata?.deletionTimestamp === undefined ? namespacesFindings(world, subject, namespaces) : []),
     ...ofAnotherVpc(world, subject, namespaces),
     ...world.ask(tenancyFindings, name),
     ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
@@ -55,7 +57,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...ineffectiveSubnetFields({ name, spec }, world.settings),
     ...allowedHostBits({ name, spec }),
     ...matches,
-    ...unreadAnnotations(subject, world.ask(subnetIntent, name)?.metadata.annotations),
+    ...unreadAnnotations(subject, metadata?.annotations),
   ];
 });
 

@@ -24,7 +24,10 @@ export class AgentNode implements AsyncDisposable {
   private constructor(node: PacketNode, { directory, client, southbound, log }: AgentNodeOptions) {
     this.node = node;
     this.socket = join(directory, 'agent.sock');
-    const programs: Programs = { run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input) };
+    const programs: Programs = {
+      ...hostPrograms,
+      run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input),
+    };
     const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
     this.#start = () =>
       new NodeAgent({ settings, client, vswitch: node.vswitch.endpoint, socket: this.socket, programs, clock: systemClock, log });

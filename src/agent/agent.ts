@@ -1,12 +1,13 @@
 /** The agent of one node. */
-import { Compiler } from '../compile/compiler.ts';
+import { Compiler, type Rule } from '../compile/compiler.ts';
 import { Outputs } from '../compile/outputs.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { OvsdbSession } from '../ovsdb/session.ts';
+import type { Dial } from '../ovsdb/transport.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Target } from '../target/target.ts';
 import { Turns } from '../target/turns.ts';
-import type { Clock, Scheduler } from '../timing/clock.ts';
+import type { Clock, Random, Scheduler } from '../timing/clock.ts';
 import { KernelTarget } from './kernel/kernel-target.ts';
 import type { Programs } from './kernel/programs.ts';
 import { RoutingTarget } from './kernel/routing-target.ts';
@@ -33,6 +34,17 @@ export interface NodeAgentOptions {
   readonly programs: Programs;
   readonly clock: Clock & Scheduler;
   readonly log: Log;
+  /** What a simulator puts in its place; by default the system's. */
+  readonly seams?: AgentSeams;
+}
+
+export interface AgentSeams {
+  /** Opens the connection to the Open_vSwitch database. */
+  readonly dial: Dial;
+  readonly random: Random;
+  /** Runs a turn after everything that is due already. */
+  readonly defer: (turn: () => void) => void;
+  readonly rules: readonly Rule<NodeWorld, NodeOutput>[];
 }
 
 export class NodeAgent implements AsyncDisposable {
@@ -40,21 +52,25 @@ export class NodeAgent implements AsyncDisposable {
   readonly compiler: Compiler<NodeWorld, NodeOutput>;
   readonly #targets: readonly Target[];
   readonly #turns: Turns;
-  readonly #server: CniServer;
+  /** Answers the plugin. */
+  readonly server: CniServer;
 
-  constructor({ settings, client, vswitch, socket, programs, clock, log }: NodeAgentOptions) {
+  constructor({ settings, client, vswitch, socket, programs, clock, log, seams }: NodeAgentOptions) {
     const { world } = this;
     const wake = (): void => this.#turns.wake();
     const retries = new Retries(clock, world, wake);
-    const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock });
-    const kubernetes = new KubernetesTarget({ client, node: settings.node, world, retries, log, wake });
-    const switches = new VswitchTarget({ session, world, retries, log, wake });
-    const kernel = new KernelTarget({ world, programs, retries, clock, log, wake });
+    const restored = (): void => {
+      if (switches.observed && kernel.observed) requests.restored();
+    };
+    const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock, ...seams });
+    const kubernetes = new KubernetesTarget({ client, node: settings.node, world, retries, clock, log, wake, ...seams });
+    const switches = new VswitchTarget({ session, world, retries, log, wake, restored });
+    const kernel = new KernelTarget({ world, programs, retries, clock, log, wake, restored });
     const routing = new RoutingTarget({ programs, retries, clock, log, wake });
     const filter = new PacketFilterTarget({ programs, retries, clock, log, wake });
     const firewalls = new OtherFirewallsTarget({ programs, retries, clock, log, wake });
     const uplinks = new UplinkTarget({ world, programs, retries, clock, log, wake });
-    const requests = new RequestsTarget(world, clock, wake);
+    const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
     this.#targets = [kubernetes, switches, kernel, uplinks, routing, filter, firewalls, requests];
     const parts = [
       kubernetes.desired,
@@ -71,30 +87,35 @@ export class NodeAgent implements AsyncDisposable {
       reactor: world.reactor,
       targets: this.#targets,
       clock,
-      defer: (turn) => setImmediate(turn),
+      defer: seams?.defer ?? ((turn) => setImmediate(turn)),
     });
-    this.#server = new CniServer({
+    this.server = new CniServer({
       socket,
       requests,
       log,
       notReady: () => this.#targets.flatMap(({ waitingFor }) => waitingFor),
     });
-    this.compiler = new Compiler<NodeWorld, NodeOutput>(world, outputs, nodeRules(settings), ({ rule, key, error }) =>
+    this.compiler = new Compiler<NodeWorld, NodeOutput>(world, outputs, seams?.rules ?? nodeRules(settings), ({ rule, key, error }) =>
       log.error('a rule failed (a bug); its last outputs stay in effect', { rule, key, error }),
     );
   }
 
   /** Begins to observe, and serves the plugin. What it has to do follows from what it sees. */
   async start(): Promise<void> {
+    this.observe();
+    await this.server.listen();
+  }
+
+  /** The same without the socket. */
+  observe(): void {
     for (const target of this.#targets) target.start();
     this.#turns.wake();
-    await this.#server.listen();
   }
 
   /** Interfaces stay as they are. */
   async stop(): Promise<void> {
     this.#turns.stop();
-    await this.#server.close();
+    await this.server.close();
     for (const target of this.#targets.toReversed()) await target.stop();
   }
 

@@ -11,6 +11,7 @@ import type { VlanSpec } from '../api/kinds/vlan.ts';
 import { vlanProvider, vlanTag } from '../kinds/vlan/resource/vlan-fields.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Target } from '../target/target.ts';
+import type { Clock, Random } from '../timing/clock.ts';
 import type { Table } from '../world/table.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';
@@ -81,6 +82,9 @@ export interface KubernetesTargetOptions {
   readonly node: string;
   readonly world: NodeWorld;
   readonly retries: Retries;
+  readonly clock: Clock;
+  /** Default: the system's. */
+  readonly random?: Random;
   readonly log: Log;
   readonly wake: () => void;
 }
@@ -96,7 +100,8 @@ export class KubernetesTarget implements Target {
 
   constructor(options: KubernetesTargetOptions) {
     this.#options = options;
-    const { client, node, world, wake } = options;
+    const { node, world, wake, client, clock, random } = options;
+    const shared = { client, clock, ...(random !== undefined && { random }) };
     const observe = <T extends KubeObject, V>(cache: ListWatchCache<T>, table: Table<V>, view: (object: T) => V): Source => {
       cache.onDelta((deltas) => {
         for (const { type, object } of deltas) {
@@ -112,7 +117,7 @@ export class KubernetesTarget implements Target {
     };
     this.#sources = [
       observe(
-        new ListWatchCache<PodObject>({ client, resource: PODS, fieldSelector: `spec.nodeName=${node}` }),
+        new ListWatchCache<PodObject>({ ...shared, resource: PODS, fieldSelector: `spec.nodeName=${node}` }),
         world.pods,
         ({ metadata }) => ({
           uid: metadata.uid ?? '',
@@ -120,7 +125,7 @@ export class KubernetesTarget implements Target {
         }),
       ),
       observe(
-        new ListWatchCache<NodeObject>({ client, resource: NODES, fieldSelector: `metadata.name=${node}` }),
+        new ListWatchCache<NodeObject>({ ...shared, resource: NODES, fieldSelector: `metadata.name=${node}` }),
         world.nodes,
         ({ metadata, status }) => ({
           uid: metadata.uid ?? '',
@@ -129,13 +134,13 @@ export class KubernetesTarget implements Target {
           addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
         }),
       ),
-      observe(new ListWatchCache<SubnetObject>({ client, resource: SUBNETS }), world.subnets, subnetOf),
-      observe(new ListWatchCache<VlanObject>({ client, resource: VLANS }), world.vlans, ({ spec }) => ({
+      observe(new ListWatchCache<SubnetObject>({ ...shared, resource: SUBNETS }), world.subnets, subnetOf),
+      observe(new ListWatchCache<VlanObject>({ ...shared, resource: VLANS }), world.vlans, ({ spec }) => ({
         providerNetwork: vlanProvider(spec),
         tag: vlanTag(spec),
       })),
       observe(
-        new ListWatchCache<ProviderNetworkObject>({ client, resource: PROVIDER_NETWORKS }),
+        new ListWatchCache<ProviderNetworkObject>({ ...shared, resource: PROVIDER_NETWORKS }),
         world.providerNetworks,
         ({ metadata, spec }) => ({ uid: metadata.uid ?? '', created: metadata.creationTimestamp ?? '', spec }),
       ),

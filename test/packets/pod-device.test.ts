@@ -25,7 +25,7 @@ before(async () => {
   if (skip !== false) return;
   underlay = await Underlay.create();
   node = underlay.namespace;
-  programs = { run: (command, input) => hostPrograms.run(inNamespace(node.path, ...command), input) };
+  programs = { ...hostPrograms, run: (command, input) => hostPrograms.run(inNamespace(node.path, ...command), input) };
 });
 after(async () => {
   if (skip === false) await underlay.delete();
@@ -51,6 +51,7 @@ class Pod {
       kind: 'device',
       name: hostDevice(container, 'eth0'),
       attachment: attachmentKey(container, 'eth0'),
+      alias: `kiln:${container}/eth0`,
       namespacePath: namespace.path,
       innerName: 'eth0',
       mac: MAC,
@@ -138,7 +139,7 @@ test('gateways of both families are asked until they answer; a second reading wr
   let written = 0;
   const observed = await pod.observe();
   assert.ok(observed.kind === 'present');
-  const counting: Programs = { run: (...call) => ((written += 1), programs.run(...call)) };
+  const counting: Programs = { ...programs, run: (...call) => ((written += 1), programs.run(...call)) };
   await makeDevice(counting, { ...pod.output, gateways: GATEWAYS }, observed, pod.found);
   assert.equal(written, 0);
   await pod.namespace.delete();

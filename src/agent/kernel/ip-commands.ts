@@ -1,7 +1,6 @@
 /** The commands that make a device as it should be. Pure. */
 import type { DeviceOutput, DeviceRoute, LinkOutput } from '../world/outputs.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
-import { linkAlias } from './link-alias.ts';
 import { PROBE_MS, requestInterval, sysctlName } from './neighbours.ts';
 import { inNamespace } from './programs.ts';
 
@@ -19,7 +18,7 @@ const QUEUE_LENGTH = '1000';
  * packets: the kernel's search for duplicates would find none before, and Open vSwitch would learn to drop what it sends.
  */
 export function pairCommands(output: DeviceOutput, observed: ObservedDevice): readonly Command[] {
-  const { name, namespacePath, innerName, mac, mtu, checksumOffload, connected } = output;
+  const { namespacePath, innerName, mac, mtu, checksumOffload, connected } = output;
   const isUp = observed.kind === 'present' && observed.up;
   if (observed.kind === 'present' && (isUp || !connected) && observed.mac === mac && observed.mtu === mtu) return [];
   const inside = (...command: readonly [string, ...string[]]): Command => ({ command: inNamespace(namespacePath, ...command) });
@@ -29,8 +28,8 @@ export function pairCommands(output: DeviceOutput, observed: ObservedDevice): re
     ...(connected ? [`link set dev ${innerName} up`] : []),
   ];
   return [
-    ...(observed.kind === 'present' ? [] : newPairCommands(output)),
-    ...(observed.kind === 'present' && !isUp ? [{ command: ['ip', 'link', 'set', 'dev', name, 'up'] } as const] : []),
+    // A pair that is not up may be one whose maker was killed before its second command.
+    ...(observed.kind !== 'present' ? newPairCommands(output) : isUp ? [] : [hostEndCommand(output)]),
     // Before it is up: a router's advertisement must give it no address that no program allocated. Without IPv6 in the kernel there are no such keys.
     inside('sysctl', '-eqw', ...addressKeys(innerName), ...requestInterval(innerName, PROBE_MS)),
     { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) },
@@ -133,7 +132,7 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
   return [...forwarding, ...(lines.length === 0 ? [] : [{ command: ['ip', '-batch', '-'], input: `${lines.join('\n')}\n` } as const])];
 }
 
-function newPairCommands({ name, attachment, mtu, mac, innerName, namespacePath }: DeviceOutput): readonly Command[] {
+function newPairCommands({ name, alias, mtu, mac, innerName, namespacePath }: DeviceOutput): readonly Command[] {
   const size = ['mtu', String(mtu)];
   return [
     {
@@ -156,8 +155,13 @@ function newPairCommands({ name, attachment, mtu, mac, innerName, namespacePath 
         namespacePath,
       ],
     },
-    { command: ['ip', 'link', 'set', 'dev', name, 'alias', linkAlias(attachment), 'txqueuelen', QUEUE_LENGTH, 'up'] },
+    hostEndCommand({ name, alias }),
   ];
+}
+
+/** The kernel takes no alias when it makes a link. */
+function hostEndCommand({ name, alias }: Pick<DeviceOutput, 'name' | 'alias'>): Command {
+  return { command: ['ip', 'link', 'set', 'dev', name, 'alias', alias, 'txqueuelen', QUEUE_LENGTH, 'up'] };
 }
 
 function text(lines: readonly string[]): string {

@@ -81,8 +81,8 @@ export async function observeLink(programs: Programs, name: string): Promise<Obs
 }
 
 export interface ObservedLinks {
-  /** Names of those that the agent made. */
-  readonly ours: ReadonlySet<string>;
+  /** Those that the agent made: by name, their aliases. */
+  readonly ours: ReadonlyMap<string, string>;
   /** By address. */
   readonly addressed: ReadonlyMap<string, AddressedDevice>;
 }
@@ -95,8 +95,8 @@ export async function observeLinks(programs: Programs): Promise<ObservedLinks> {
   const addressed = new Map<string, AddressedDevice>();
   for (const { ifname: device = '', mtu = 0, addr_info: info = [] } of links)
     for (const { local = '', scope } of info) if (scope === 'global') addressed.set(canonicalAddress(local) ?? local, { device, mtu });
-  const ours = links.filter(({ ifalias = '' }) => isOurAlias(ifalias)).map(({ ifname = '' }) => ifname);
-  return { ours: new Set(ours), addressed };
+  const ours = links.map(({ ifname = '', ifalias = '' }) => [ifname, ifalias] as const).filter(([, alias]) => isOurAlias(alias));
+  return { ours: new Map(ours), addressed };
 }
 
 /** The kernel's search for other hosts with IPv6 addresses of a device. */

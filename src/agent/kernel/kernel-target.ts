@@ -6,7 +6,7 @@ import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
-import type { DeviceName } from '../world/attachment.ts';
+import { type DeviceName, RESTORED } from '../world/attachment.ts';
 import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
@@ -14,6 +14,7 @@ import type { Retries } from '../retries.ts';
 import { linkCommands, removalCommand } from './ip-commands.ts';
 import { observeDevice, observeLink, observeLinks } from './ip-observation.ts';
 import { type Findings, makeDevice, NOTHING_FOUND } from './pod-device.ts';
+import { attachmentOf } from './link-alias.ts';
 import type { Programs } from './programs.ts';
 
 /** Another program removed a link: it is noticed after this time. */
@@ -28,6 +29,8 @@ export interface KernelTargetOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly wake: () => void;
+  /** Called once the attachments from before this process are in the World. */
+  readonly restored?: () => void;
 }
 
 export class KernelTarget implements Target {
@@ -38,7 +41,7 @@ export class KernelTarget implements Target {
   readonly #working = new Set<DeviceName>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
-  #links: ReadonlySet<string> | undefined;
+  #links: ReadonlyMap<string, string> | undefined;
   #timer: TimerHandle;
   #stopped = false;
 
@@ -60,6 +63,10 @@ export class KernelTarget implements Target {
 
   get waitingFor(): readonly string[] {
     return this.observed ? [] : [this.name];
+  }
+
+  isWriting(device: DeviceName): boolean {
+    return this.#working.has(device);
   }
 
   start(): void {
@@ -161,6 +168,17 @@ export class KernelTarget implements Target {
     if (!ran.ok && !/Cannot find device|does not exist/.test(ran.message)) throw new Error(`${command.join(' ')}: ${ran.message}`);
   }
 
+  /** Those whose port was lost while no agent ran. */
+  #restore(links: ReadonlyMap<string, string>): void {
+    const { world, restored } = this.#options;
+    for (const alias of links.values()) {
+      const attachment = attachmentOf(alias);
+      if (attachment !== undefined && world.attachments.peek(attachment.key) === undefined)
+        world.attachments.set(attachment.key, { ...attachment, order: RESTORED.withLinkAlone });
+    }
+    restored?.();
+  }
+
   /**
    * Lists our links: those that vanished are due. One that no rule knows stays: it exists only as long as the pod's namespace does, and the
    * Open_vSwitch database, which has the attachments, may have been replaced.
@@ -181,7 +199,9 @@ export class KernelTarget implements Target {
         }
         if (output !== undefined) this.desired.due.add(name as DeviceName);
       }
+      const isFirst = this.#links === undefined;
       this.#links = links;
+      if (isFirst) this.#restore(links);
     } catch (error) {
       log.warn('the links of this node could not be listed', { reason: String(error) });
     }

@@ -1,12 +1,28 @@
-/** The mark of the agent's links: their alias, which `ip -details link` shows. A link without it is never removed. */
-import type { AttachmentKey } from '../world/attachment.ts';
+/**
+ * The mark of the agent's links: their alias, which `ip -details link` shows. A link without it is never removed. It names the attachment as
+ * well, so that a pod that runs keeps its interface when its port was removed, or the Open_vSwitch database replaced, while no agent ran.
+ */
+import { type Attachment, attachmentKey } from '../world/attachment.ts';
 
 const PREFIX = 'kiln:';
+/** What Linux keeps. */
+const MOST_BYTES = 255;
 
-export function linkAlias(attachment: AttachmentKey): string {
-  return `${PREFIX}${attachment}`;
+/** `kiln:<container>/<interface> <namespace>/<pod> <provider> <path of the network namespace>`; the first part alone if all is too long. */
+export function linkAlias({ key, pod, provider, namespacePath }: Omit<Attachment, 'order'>): string {
+  const whole = `${PREFIX}${key} ${pod.namespace}/${pod.name} ${provider} ${namespacePath}`;
+  return Buffer.byteLength(whole) <= MOST_BYTES ? whole : `${PREFIX}${key}`;
 }
 
 export function isOurAlias(alias: string): boolean {
   return alias.startsWith(PREFIX);
+}
+
+/** Undefined for a link of another program, and for an alias that does not name all. */
+export function attachmentOf(alias: string): Omit<Attachment, 'order'> | undefined {
+  const found = /^kiln:(\S+)\/(\S+) (\S+)\/(\S+) (\S+) (\S+)$/.exec(alias);
+  if (found === null) return undefined;
+  const [, containerId = '', interfaceName = '', namespace = '', name = '', provider = '', namespacePath = ''] = found;
+  const key = attachmentKey(containerId, interfaceName);
+  return { key, containerId, interfaceName, namespacePath, pod: { namespace, name }, provider, routes: [] };
 }

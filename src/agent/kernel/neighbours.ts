@@ -2,7 +2,6 @@
  * Who answers for an address, asked through the kernel's table of neighbours: no raw socket and no further program. An interface without an
  * IPv4 address asks from 0.0.0.0, which is the ARP probe of RFC 5227.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inNamespace, type Programs } from './programs.ts';
 
 /** Time between two requests of the kernel, of which it sends three. */
@@ -38,7 +37,7 @@ export async function whoAnswers(
   };
   await ip(addresses.flatMap((address) => question(address, device)));
   for (let waited = 0; waited < LONGEST_MS; waited += POLL_MS) {
-    await sleep(POLL_MS);
+    await programs.sleep(POLL_MS);
     const [open, known] = [new Set(addresses), new Set<string>()];
     for (const { dst = '', lladdr, state = [] } of await neighboursOf(programs, namespacePath, device)) {
       known.add(dst);

@@ -2,7 +2,6 @@
  * Makes the device of a pod as it should be. An address is set when the port passes packets and no other host answers for it; then the kernel
  * says it to the network, and the gateways are asked.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplicate, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { addressCommands, type Command, pairCommands, withdrawalCommand } from './ip-commands.ts';
@@ -90,7 +89,7 @@ async function settled(programs: Programs, { namespacePath, innerName }: DeviceO
   for (let waited = 0; waited < LONGEST_MS; waited += POLL_MS) {
     const checked = await checkedAddresses(programs, namespacePath, innerName);
     if (!checked.tentative) return checked;
-    await sleep(POLL_MS);
+    await programs.sleep(POLL_MS);
   }
   throw new Error(`the kernel still checks its IPv6 addresses for duplicates after ${LONGEST_MS / 1000} s`);
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 
 /** The end of a program of the host. */
 export type Ran =
@@ -9,12 +10,15 @@ export type Ran =
 /** Runs programs of the host: arguments are a list, and no shell reads them. */
 export interface Programs {
   run(command: readonly [string, ...string[]], input?: string): Promise<Ran>;
+  /** Between two programs. */
+  sleep(ms: number): Promise<void>;
 }
 
 const TIMEOUT_MS = 20_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 export const hostPrograms: Programs = {
+  sleep: (ms) => setTimeout(ms),
   run: async ([program, ...args], input = '') =>
     await new Promise((resolve) => {
       const child = execFile(program, args, { timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES }, (error, stdout, stderr) => {

@@ -22,6 +22,12 @@ export interface CniServerOptions {
   readonly log: Log;
 }
 
+/** HTTP's status, and the body as JSON has it. */
+export interface CniReply {
+  readonly status: number;
+  readonly body?: object;
+}
+
 export class CniServer {
   readonly #options: CniServerOptions;
   readonly #server: Server;
@@ -49,30 +55,38 @@ export class CniServer {
     await new Promise((closed) => this.#server.close(closed));
   }
 
+  /** What a request is answered, whichever way it came. @param gone aborted when nobody waits for the answer any more */
+  async reply(path: string, body: unknown, gone: AbortSignal): Promise<CniReply> {
+    try {
+      if (isStatus(path)) {
+        const missing = this.#options.notReady();
+        return missing.length === 0 ? { status: 200, body: {} } : failure(503, `the node agent waits for ${missing.join(', ')}`);
+      }
+      if (typeof body !== 'object' || body === null) return failure(400, 'the request is no JSON object');
+      const reply = await this.#answer(path, body, gone);
+      if (reply === undefined) return failure(404, `there is no ${path}`);
+      if (!reply.ok) {
+        this.#options.log.warn('a request of the container runtime failed', { path, reason: reply.reason });
+        return failure(500, reply.reason);
+      }
+      return reply.reply === undefined ? { status: 204 } : { status: 200, body: reply.reply };
+    } catch (error) {
+      return failure(400, error instanceof Error ? error.message : String(error));
+    }
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const send = (status: number, body?: object): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body === undefined ? undefined : JSON.stringify(body));
-    };
+    const path = request.url ?? '';
+    let reply: CniReply;
     try {
-      const path = request.url ?? '';
-      if (path === '/api/v1/status' || path === '/livez') {
-        const missing = this.#options.notReady();
-        return missing.length === 0 ? send(200, {}) : send(503, { error: `the node agent waits for ${missing.join(', ')}` });
-      }
-      const body = await bodyOf(request);
-      if (typeof body !== 'object' || body === null) return send(400, { error: 'the request is no JSON object' });
-      const reply = await this.#answer(path, body, gone.signal);
-      if (reply === undefined) return send(404, { error: `there is no ${path}` });
-      if (!reply.ok) {
-        this.#options.log.warn('a request of the container runtime failed', { path, reason: reply.reason });
-        return send(500, { error: reply.reason });
-      }
-      return reply.reply === undefined ? send(204) : send(200, reply.reply);
+      reply = await this.reply(path, isStatus(path) ? undefined : await bodyOf(request), gone.signal);
     } catch (error) {
-      send(400, { error: error instanceof Error ? error.message : String(error) });
+      reply = failure(400, error instanceof Error ? error.message : String(error));
     }
+    const { status, body } = reply;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body === undefined ? undefined : JSON.stringify(body));
   }
 
   async #answer(path: string, body: object, signal: AbortSignal): Promise<Reply | undefined> {
@@ -111,11 +125,19 @@ export class CniServer {
       case '/api/v1/del':
         return await requests.remove(key);
       case '/api/v1/check':
-        return requests.check(key);
+        return await requests.check(key);
       default:
         return undefined;
     }
   }
+}
+
+function failure(status: number, error: string): CniReply {
+  return { status, body: { error } };
+}
+
+function isStatus(path: string): boolean {
+  return path === '/api/v1/status' || path === '/livez';
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../timing/clock.ts';
+import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { attachmentKey, hostDevice } from '../world/attachment.ts';
 import { NodeWorld } from '../world/node-world.ts';
 import { RequestsTarget } from './requests-target.ts';
@@ -53,4 +54,50 @@ test('a request ends when its pod is deleted, and not while the pod is still unk
     target.flush();
   }
   assert.deepEqual(await reply, { ok: false, reason: 'the pod (uid u) was deleted while its interface was made' });
+});
+
+test('a DEL that comes before the interfaces of earlier processes are known waits for them', async () => {
+  const clock = new ManualClock();
+  const target = new RequestsTarget(new NodeWorld(), clock, () => {});
+  const removed = target.remove(attachmentKey('a', 'eth0'));
+  assert.equal(await Promise.race([removed, Promise.resolve('waits')]), 'waits');
+  target.restored();
+  assert.deepEqual(await removed, { ok: true, reply: undefined });
+  const other = new RequestsTarget(new NodeWorld(), clock, () => {});
+  const late = other.check(attachmentKey('a', 'eth0'));
+  clock.advance(15_000);
+  assert.match(JSON.stringify(await late), /has not read yet which interfaces earlier processes made/);
+});
+
+test('a DEL is answered when no write of the interface is under way', async () => {
+  const world = new NodeWorld();
+  let isWriting = true;
+  const target = new RequestsTarget(
+    world,
+    new ManualClock(),
+    () => {},
+    () => isWriting,
+  );
+  const key = attachmentKey('a', 'eth0');
+  const pod = { namespace: 'shop', name: 'web' };
+  world.attachments.set(key, {
+    key,
+    order: 0,
+    containerId: 'a',
+    interfaceName: 'eth0',
+    namespacePath: '',
+    pod,
+    provider: 'ovn',
+    routes: [],
+  });
+  target.restored();
+  target.flush();
+  const removed = target.remove(key);
+  await new Promise(setImmediate);
+  target.desired.add({ kind: 'answer', attachment: key, answer: { kind: 'removed' } });
+  target.flush();
+  assert.equal(await Promise.race([removed, Promise.resolve('waits')]), 'waits');
+  isWriting = false;
+  target.flush();
+  assert.deepEqual([await removed, world.attachments.peek(key)], [{ ok: true, reply: undefined }, undefined]);
 });

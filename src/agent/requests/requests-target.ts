@@ -5,8 +5,8 @@
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { Target } from '../../target/target.ts';
-import type { Clock } from '../../timing/clock.ts';
-import { type Attachment, type AttachmentKey, hostDevice } from '../world/attachment.ts';
+import type { Clock, TimerHandle } from '../../timing/clock.ts';
+import { type Attachment, type AttachmentKey, type DeviceName, hostDevice } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { AnswerOutput } from '../world/outputs.ts';
 
@@ -23,6 +23,10 @@ interface Waiting {
 /** What kubelet waits for, and tries again after. */
 const ADD_MS = 60_000;
 const REMOVE_MS = 15_000;
+const NOT_RESTORED: Reply = {
+  ok: false,
+  reason: `the node agent has not read yet which interfaces earlier processes made (waited ${REMOVE_MS / 1000} s); ovs-vsctl show`,
+};
 
 export class RequestsTarget implements Target {
   readonly name = 'the requests of container runtimes';
@@ -33,12 +37,21 @@ export class RequestsTarget implements Target {
   readonly #world: NodeWorld;
   readonly #clock: Clock;
   readonly #wake: () => void;
+  readonly #isWriting: (device: DeviceName) => boolean;
   readonly #waiting = new Map<AttachmentKey, Set<Waiting>>();
   /** Uids of the pods of requests that wait. */
   readonly #uids = new Map<AttachmentKey, string>();
+  /** Until then an interface that is not known may exist. */
+  readonly #restored: Moment;
+  /** Until then the rules have not emitted what exists: it would not be collected. */
+  readonly #emitted: Moment;
   #orders = 0;
 
-  constructor(world: NodeWorld, clock: Clock, wake: () => void) {
+  /** @param isWriting whether a write for a device, or for its port, is under way */
+  constructor(world: NodeWorld, clock: Clock, wake: () => void, isWriting: (device: DeviceName) => boolean = () => false) {
+    this.#isWriting = isWriting;
+    this.#restored = new Moment(clock);
+    this.#emitted = new Moment(clock);
     this.#world = world;
     this.#clock = clock;
     this.#wake = wake;
@@ -49,6 +62,11 @@ export class RequestsTarget implements Target {
   }
 
   start(): void {}
+
+  /** The attachments of earlier processes are in the World. */
+  restored(): void {
+    this.#restored.reached();
+  }
 
   stop(): Promise<void> {
     for (const waiting of this.#waiting.values())
@@ -80,16 +98,19 @@ export class RequestsTarget implements Target {
     return reply;
   }
 
-  /** Resolves when nothing of the interface is left; at once for one that is not known. */
+  /** Resolves when nothing of the interface is left; at once for one that is not known, also to an earlier process. */
   async remove(key: AttachmentKey): Promise<Reply> {
+    if (!(await this.#restored.inTime(REMOVE_MS))) return NOT_RESTORED;
     if (this.#world.attachments.peek(key) === undefined) return { ok: true, reply: undefined };
+    if (!(await this.#emitted.inTime(REMOVE_MS))) return NOT_RESTORED;
     this.#settle(key, 'add', { ok: false, reason: 'the runtime removed the interface meanwhile' });
     this.#forget(key);
     return await this.#wait(key, 'remove', REMOVE_MS);
   }
 
   /** Whether the interface can be used now. */
-  check(key: AttachmentKey): Reply {
+  async check(key: AttachmentKey): Promise<Reply> {
+    if (!(await this.#restored.inTime(REMOVE_MS))) return NOT_RESTORED;
     if (this.#world.attachments.peek(key) === undefined) return { ok: false, reason: `interface ${key} is not known` };
     const [output] = this.desired.of(key);
     if (output?.answer.kind === 'ready') return { ok: true, reply: undefined };
@@ -112,9 +133,12 @@ export class RequestsTarget implements Target {
   }
 
   flush(): boolean {
+    this.#emitted.reached();
     for (const key of this.desired.due) {
-      this.desired.due.delete(key);
       const [output] = this.desired.of(key);
+      // What is being written is not observed yet. The target wakes when it is.
+      if (output?.answer.kind === 'removed' && this.#isBeingWritten(key)) continue;
+      this.desired.due.delete(key);
       if (output?.answer.kind === 'ready') this.#settle(key, 'add', { ok: true, reply: output.answer.reply });
       if (output?.answer.kind === 'waiting') this.#follow(key, output.answer.podUid);
       if (output?.answer.kind === 'refused') this.#settle(key, 'add', { ok: false, reason: output.answer.reason });
@@ -132,6 +156,11 @@ export class RequestsTarget implements Target {
     if (uid !== undefined) this.#uids.set(key, uid);
     if (before !== undefined && before !== uid)
       this.#settle(key, 'add', { ok: false, reason: `the pod (uid ${before}) was deleted while its interface was made` });
+  }
+
+  #isBeingWritten(key: AttachmentKey): boolean {
+    const attachment = this.#world.attachments.peek(key);
+    return attachment !== undefined && this.#isWriting(hostDevice(attachment.containerId, attachment.interfaceName));
   }
 
   #forget(key: AttachmentKey): void {
@@ -174,5 +203,31 @@ export class RequestsTarget implements Target {
 
   #settle(key: AttachmentKey, verb: Waiting['verb'], reply: Reply): void {
     for (const waiting of [...(this.#waiting.get(key) ?? [])]) if (waiting.verb === verb) waiting.resolve(reply);
+  }
+}
+
+/** Something that happens once. */
+class Moment {
+  readonly #clock: Clock;
+  readonly #promise = Promise.withResolvers<void>();
+  #isReached = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  reached(): void {
+    this.#isReached = true;
+    this.#promise.resolve();
+  }
+
+  /** Waits so long for it. */
+  async inTime(ms: number): Promise<boolean> {
+    if (this.#isReached) return true;
+    let timer: TimerHandle;
+    const late = new Promise<void>((resolve) => (timer = this.#clock.setTimeout(resolve, ms)));
+    await Promise.race([this.#promise.promise, late]);
+    this.#clock.clearTimeout(timer);
+    return this.#isReached;
   }
 }

@@ -331,6 +331,9 @@ test('of two sandboxes of a pod the later one has the port; the earlier one gets
   world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2 });
   assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
   assert.deepEqual(kinds(run(world, later)), ['device', 'port', 'answer']);
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+  world.devices.delete(HOST);
   world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2, removing: true });
   assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
 });

@@ -5,6 +5,7 @@ import { localnetPort } from '../../api/names.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import { type Attachment, type DeviceName, hostDevice, interfaceOf } from '../world/attachment.ts';
+import { linkAlias } from '../kernel/link-alias.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { Answer, AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../world/outputs.ts';
 import { INSTALLED, portKey, VENDOR } from '../world/port-keys.ts';
@@ -29,6 +30,9 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const newer = world.attachments
         .select('interface', interfaceOf(attachment))
         .find((other) => other.order > attachment.order && other.removing !== true);
+      const isGone = world.devices.get(name)?.kind === 'no-namespace';
+      // The runtime may never ask to remove a sandbox that it has forgotten.
+      if (newer !== undefined && isGone) return [answer(attachment, { kind: 'abandoned' })];
       if (newer !== undefined)
         return [
           ...retained(attachment, name),
@@ -36,7 +40,7 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
         ];
       const pod = world.pods.get(`${attachment.pod.namespace}/${attachment.pod.name}`);
       const network = pod && podNetwork(pod, attachment);
-      if (pod === undefined && world.devices.get(name)?.kind === 'no-namespace') return [answer(attachment, { kind: 'abandoned' })];
+      if (pod === undefined && isGone) return [answer(attachment, { kind: 'abandoned' })];
       // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
       const kept = (state: Answer): readonly NodeOutput[] => [...retained(attachment, name), answer(attachment, state)];
       if (network === undefined)
@@ -99,6 +103,7 @@ function deviceOf(
     kind: 'device',
     name,
     attachment: attachment.key,
+    alias: linkAlias(attachment),
     namespacePath: attachment.namespacePath,
     innerName: attachment.interfaceName,
     mac: network.mac,

@@ -54,11 +54,12 @@ export function portOperations(replica: Replica, { name, bridge, type, externalI
   const bridgeRow = rowNamed(replica, 'Bridge', bridge);
   if (bridgeRow === undefined) return undefined;
   const present = rowNamed(replica, 'Interface', name);
-  if (present !== undefined) return keysToSet('Interface', present, externalIds);
+  const port = externalIds[portKey.port] ?? '';
+  if (present !== undefined) return [...claimed(replica, name, port), ...keysToSet('Interface', present, externalIds)];
   return [
     waitForRow('Bridge', bridgeRow._uuid),
     waitForNone('Interface', 'name', name),
-    ...claimed(replica, name, externalIds[portKey.port] ?? ''),
+    ...claimed(replica, name, port),
     insertNamed('Interface', { name, type: type ?? '', external_ids: externalIds }, 'interface'),
     insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
     mutateInsert('Bridge', bridgeRow._uuid, 'ports', ['port']),
@@ -96,19 +97,30 @@ function bridgeOf(replica: Replica, port: Uuid): Row | undefined {
 /** Indexes that the functions here use: to be declared once for each replica. */
 export function declareIndexes(replica: Replica): void {
   for (const table of ['Bridge', 'Port', 'Interface']) replica.index(table, 'name', (row) => String(row['name']));
+  replica.index('Interface', 'logical port', logicalPort);
 }
 
 export function rowNamed(replica: Replica, table: 'Bridge' | 'Port' | 'Interface', name: string): Row | undefined {
   return replica.index(table, 'name').first(name);
 }
 
-/** The logical port is taken from the interface of an earlier sandbox of the pod: of two, ovn-controller binds one by chance. */
+/** The logical port is taken from the interface of another sandbox of the pod: of two, ovn-controller binds one by chance. */
 function claimed(replica: Replica, name: string, port: string): readonly Operation[] {
-  return Array.from(replica.table('Interface').values())
-    .filter(
-      (row) => row['name'] !== name && isOurs(row) && row['external_ids'] instanceof Map && row['external_ids'].get(portKey.port) === port,
-    )
+  return interfacesOf(replica, port)
+    .filter((row) => row['name'] !== name && isOurs(row))
     .map((row) => mutateDelete('Interface', row._uuid, 'external_ids', [portKey.port]));
+}
+
+/** The Interfaces that have a logical port: one, unless two sandboxes of a pod got theirs at the same time. */
+export function interfacesOf(replica: Replica, port: string): readonly Row[] {
+  return replica.index('Interface', 'logical port').all(port);
+}
+
+/** Undefined for an Interface without one. */
+export function logicalPort(row: Row): string | undefined {
+  const ids = row['external_ids'];
+  const port: unknown = ids instanceof Map ? ids.get(portKey.port) : undefined;
+  return typeof port === 'string' ? port : undefined;
 }
 
 export function keysToSet(

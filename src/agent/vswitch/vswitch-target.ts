@@ -5,7 +5,7 @@ import type { OvsdbSession } from '../../ovsdb/session.ts';
 import type { Row, Value } from '../../ovsdb/value.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
-import { attachmentKey } from '../world/attachment.ts';
+import { attachmentKey, type DeviceName, RESTORED } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey } from '../world/port-keys.ts';
@@ -13,7 +13,9 @@ import type { Retries } from '../retries.ts';
 import {
   bridgeOperations,
   declareIndexes,
+  interfacesOf,
   isOurs,
+  logicalPort,
   portConflict,
   portOperations,
   removalOperations,
@@ -46,6 +48,8 @@ export interface VswitchTargetOptions {
   readonly retries: Retries;
   readonly log: Log;
   readonly wake: () => void;
+  /** Called once the attachments from before this process are in the World. */
+  readonly restored?: () => void;
 }
 
 export class VswitchTarget implements Target {
@@ -87,6 +91,11 @@ export class VswitchTarget implements Target {
 
   get waitingFor(): readonly string[] {
     return this.#options.session.state === 'synced' ? [] : [this.name];
+  }
+
+  /** Also while the connection is lost: a transaction whose reply was lost may have taken effect. */
+  isWriting(port: DeviceName): boolean {
+    return this.#sent.has(portIdentity(port)) || this.#options.session.state !== 'synced';
   }
 
   start(): void {
@@ -187,7 +196,9 @@ export class VswitchTarget implements Target {
   #synced(): void {
     const { session } = this.#options;
     if (!this.#observed) for (const row of session.replica.table('Interface').values()) if (isOurs(row)) this.#restore(row);
+    const isFirst = !this.#observed;
     this.#observed = true;
+    if (isFirst) this.#options.restored?.();
     this.examineAll();
   }
 
@@ -196,10 +207,10 @@ export class VswitchTarget implements Target {
     const ids = textMap(row['external_ids']);
     if (ids[portKey.container] === undefined) return;
     const key = attachmentKey(ids[portKey.container] ?? '', ids[portKey.interface] ?? '');
-    if (world.attachments.peek(key) !== undefined) return;
+    if ((world.attachments.peek(key)?.order ?? RESTORED.withLinkAlone) > RESTORED.withLinkAlone) return;
     world.attachments.set(key, {
       key,
-      order: 0,
+      order: ids[portKey.port] === undefined ? RESTORED.withoutLogicalPort : RESTORED.withLogicalPort,
       containerId: ids[portKey.container] ?? '',
       interfaceName: ids[portKey.interface] ?? '',
       namespacePath: ids[portKey.namespacePath] ?? '',
@@ -217,6 +228,8 @@ export class VswitchTarget implements Target {
       else
         world.ports.set(name, { externalIds: textMap(row['external_ids']), error: typeof row['error'] === 'string' ? row['error'] : '' });
       this.desired.due.add(portIdentity(name));
+      for (const other of interfacesOf(this.#options.session.replica, logicalPort(row) ?? ''))
+        this.desired.due.add(portIdentity(String(other['name'])));
     } else if (table === 'Port') {
       this.desired.due.add(portIdentity(name));
     } else if (table === 'Bridge') {

@@ -16,11 +16,14 @@ export interface Attachment {
   readonly podUid?: string;
   readonly provider: string;
   readonly routes: readonly RouteRequest[];
-  /** Later requests have a higher number; that of an attachment found at the start is 0. */
+  /** Later requests have a higher number; that of an attachment found at the start is one of `RESTORED`. */
   readonly order: number;
   /** The runtime asked to remove it. */
   readonly removing?: true;
 }
+
+/** Of the attachments of one interface, which differ in their sandbox, the one whose port has the logical port is the last. */
+export const RESTORED = { withLogicalPort: 0, withLinkAlone: -1, withoutLogicalPort: -2 } as const;
 
 export function attachmentKey(containerId: string, interfaceName: string): AttachmentKey {
   return `${containerId}/${interfaceName}` as AttachmentKey;

@@ -68,6 +68,8 @@ export interface DeviceOutput {
   readonly kind: 'device';
   readonly name: DeviceName;
   readonly attachment: AttachmentKey;
+  /** Of the end on the node, from its first moment on. */
+  readonly alias: string;
   readonly namespacePath: string;
   /** In the namespace. */
   readonly innerName: string;
@@ -165,7 +167,7 @@ export type Answer =
     }
   /** It cannot be done, and waiting does not help: the request ends at once. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Pod and namespace are gone, and the runtime did not ask to remove it. */
+  /** Its namespace is gone, with the pod or to another sandbox of it, and the runtime did not ask to remove it. */
   | { readonly kind: 'abandoned' }
   /** Nothing of it is left. */
   | { readonly kind: 'removed' };

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attachmentKey } from '../world/attachment.ts';
+import type { DeviceOutput } from '../world/outputs.ts';
+import { pairCommands } from './ip-commands.ts';
+import { attachmentOf, isOurAlias, linkAlias } from './link-alias.ts';
+
+const ATTACHMENT = {
+  key: attachmentKey('c0ffee', 'net1'),
+  containerId: 'c0ffee',
+  interfaceName: 'net1',
+  namespacePath: '/run/netns/a',
+  pod: { namespace: 'shop', name: 'web-0' },
+  provider: 'net1.default.ovn',
+  routes: [],
+};
+
+test('an alias names its attachment; where that is too long, the container and interface alone', () => {
+  const alias = linkAlias(ATTACHMENT);
+  assert.equal(alias, 'kiln:c0ffee/net1 shop/web-0 net1.default.ovn /run/netns/a');
+  assert.deepEqual(attachmentOf(alias), ATTACHMENT);
+  const short = linkAlias({ ...ATTACHMENT, pod: { namespace: 'shop', name: 'w'.repeat(253) } });
+  assert.deepEqual([short, attachmentOf(short), isOurAlias(short)], ['kiln:c0ffee/net1', undefined, true]);
+  assert.deepEqual([attachmentOf('another program'), isOurAlias('another program')], [undefined, false]);
+});
+
+test('a pair whose maker was killed before its second command gets the alias and is set up', () => {
+  const output: DeviceOutput = {
+    ...{ kind: 'device', name: 'c0ffee_net1_h' as never, attachment: ATTACHMENT.key, alias: linkAlias(ATTACHMENT), innerName: 'net1' },
+    ...{ namespacePath: '/run/netns/a', mac: '00:00:00:aa:bb:cc', mtu: 1400, addresses: [], routes: [], checksumOffload: true },
+    ...{ connected: true, detectsDuplicates: true, gateways: [], needsGateways: false },
+  };
+  const observed = { kind: 'present', mac: output.mac, mtu: 1400, up: false, addresses: [], routes: [] } as const;
+  const [first] = pairCommands(output, observed);
+  assert.deepEqual(first?.command.slice(0, 7), ['ip', 'link', 'set', 'dev', 'c0ffee_net1_h', 'alias', output.alias]);
+  assert.deepEqual(pairCommands(output, { ...observed, up: true }), []);
+});

@@ -66,7 +66,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['commands'],
   ],
   'src/webhook': ['protocol', 'kinds', 'review', 'manifests', 'certificate', 'server'],
-  'test/sim': ['cluster', 'steps', 'draw', 'checks', 'known-faults', 'lives'],
+  'test/sim': ['cluster', 'steps', 'draw', 'checks', 'known-faults', 'lives', 'node'],
 };
 
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */

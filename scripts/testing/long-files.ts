@@ -32,6 +32,8 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/sim/known-faults.test.ts': { seconds: 120, cores: Number.POSITIVE_INFINITY, onlyLong: true },
   'test/sim/seeds.test.ts': { seconds: 36, cores: Number.POSITIVE_INFINITY, minutes: 90, long: { seconds: 250 } },
   'test/sim/sim.test.ts': { seconds: 30 },
+  'test/sim/node/node.test.ts': { seconds: 8, long: { seconds: 250 } },
+  'test/sim/node/known-faults.test.ts': { seconds: 60, onlyLong: true },
   'test/bench/json.test.ts': { seconds: 45, cores: 0.45, long: { seconds: 158 } },
   'test/conformance/real.test.ts': { seconds: 120, cores: 0.3, onBoth: true },
   'test/takeover/takeover.test.ts': { seconds: 75, cores: 0.5 },

@@ -44,19 +44,38 @@ export async function shrink(
   await fails(history.steps.filter(({ kind }) => kind !== 'converge'));
   await fails(best.history.steps.filter(({ kind }) => kind !== 'fault'));
   if (best.history.controllers > 1) await fails(best.history.steps, 1);
-  for (let size = Math.ceil(best.history.steps.length / 2); !over();) {
-    const before = best.history.steps.length;
-    // Pieces tried before one that was left out are not tried again in this round: of a history of thousands of steps that is most of it.
-    for (let at = 0; at < best.history.steps.length;) {
-      const { steps } = best.history;
-      const failed = await fails([...steps.slice(0, at), ...steps.slice(at + size)]);
-      // A convergence left out at the end was appended again.
-      if (!failed || best.history.steps.length >= steps.length) at += size;
-    }
-    if (size === 1 && best.history.steps.length === before) break;
-    size = Math.max(1, Math.min(size >> 1, best.history.steps.length >> 1));
-  }
+  await shortened(best.history.steps, async (steps) => ((await fails(steps)) ? best.history.steps : undefined), { over });
   return { ...best, tried: count.tried, cut: Date.now() > until };
+}
+
+/**
+ * Leaves out steps in ever smaller pieces, in the end single ones until none can be left out.
+ *
+ * @param fails replays these steps. @returns the steps of the failing life, which may end earlier; undefined if it does not fail
+ * @param limits `most` replays, or until `over`
+ */
+export async function shortened<S>(
+  steps: readonly S[],
+  fails: (steps: readonly S[]) => Promise<readonly S[] | undefined>,
+  { most = Infinity, over = () => false }: { readonly most?: number; readonly over?: () => boolean },
+): Promise<readonly S[]> {
+  let best = steps;
+  let left = most;
+  const isOver = (): boolean => over() || left <= 0;
+  for (let size = Math.ceil(best.length / 2); !isOver();) {
+    const before = best.length;
+    // Pieces tried before one that was left out are not tried again in this round: of a history of thousands of steps that is most of it.
+    for (let at = 0; at < best.length && !isOver();) {
+      const tried = best;
+      left--;
+      best = (await fails([...tried.slice(0, at), ...tried.slice(at + size)])) ?? tried;
+      // A convergence left out at the end was appended again.
+      if (best === tried || best.length >= tried.length) at += size;
+    }
+    if (size === 1 && best.length === before) break;
+    size = Math.max(1, Math.min(size >> 1, best.length >> 1));
+  }
+  return best;
 }
 
 /** A history must end with a convergence: then the checks run. */

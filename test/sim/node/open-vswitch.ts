@@ -1,0 +1,107 @@
+/**
+ * What ovs-vswitchd and ovn-controller do on a simulated node, some time after each change: internal devices follow their rows, an Interface
+ * without a device has an error, and a logical port is installed on the one Interface that has it.
+ */
+import type { Uuid } from '../../../src/ovsdb/index.ts';
+import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { SimulatedServer } from '../../../src/ovsdb/testing/simulated/server.ts';
+import type { Random } from '../cluster/random.ts';
+import type { VirtualTime } from '../cluster/virtual-time.ts';
+import type { Hand, SimulatedKernel } from './kernel.ts';
+
+const INSTALLED = 'ovn-installed';
+
+export interface OpenVswitchOptions {
+  readonly server: SimulatedServer;
+  readonly kernel: SimulatedKernel;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  /** Made by whom. */
+  readonly handOf: (uuid: Uuid) => Hand;
+  /** Called after it changed links. */
+  readonly changed: () => void;
+}
+
+export class OpenVswitch {
+  readonly #options: OpenVswitchOptions;
+  #scheduled = false;
+  #running = true;
+
+  constructor(options: OpenVswitchOptions) {
+    this.#options = options;
+  }
+
+  /** Rows or links have changed. */
+  wake(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const { time, random } = this.#options;
+    time.after(random.pick([1, 5, 30, 200]), () => {
+      this.#scheduled = false;
+      if (this.#running) this.#look();
+    });
+  }
+
+  /** The node is down. */
+  stop(): void {
+    this.#running = false;
+  }
+
+  /** ovn-controller installs everything anew. */
+  start(): void {
+    this.#running = true;
+    const { server } = this.#options;
+    for (const [uuid, row] of server.database.rows('Interface')) if (keysOf(row).has(INSTALLED)) server.transact([removedKey(uuid)]);
+    this.wake();
+  }
+
+  #look(): void {
+    const { server, kernel, handOf, changed } = this.#options;
+    const rows = [...server.database.rows('Interface')];
+    const internal = new Set(rows.filter(([, row]) => row['type'] === 'internal').map(([, { name }]) => String(name)));
+    for (const link of [...kernel.host.links.values()]) if (link.kind === 'internal' && !internal.has(link.name)) kernel.removeLink(link);
+    const operations: unknown[] = [];
+    for (const [uuid, row] of rows) {
+      const name = String(row['name']);
+      if (row['type'] === 'internal' && !kernel.host.links.has(name))
+        kernel.addLink(kernel.host, { name, by: handOf(uuid), kind: 'internal', mac: '02:00:00:00:00:03', mtu: 1500 });
+      const error = row['type'] === 'patch' || kernel.host.links.has(name) ? '' : `could not open network device ${name} (No such device)`;
+      if ((typeof row['error'] === 'string' ? row['error'] : '') !== error)
+        operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { error: error === '' ? ['set', []] : error } });
+    }
+    operations.push(...this.#installed(rows));
+    changed();
+    if (operations.length > 0) server.transact(operations);
+  }
+
+  /** ovn-controller: only with its settings, and of two Interfaces with one logical port only one. */
+  #installed(rows: readonly (readonly [Uuid, StoredRow])[]): readonly unknown[] {
+    const { server, kernel } = this.#options;
+    const [settings] = server.database.rows('Open_vSwitch').values();
+    const isConfigured = settings !== undefined && keysOf(settings).has('ovn-remote') && keysOf(settings).has('system-id');
+    const taken = new Set<string>();
+    return rows.flatMap(([uuid, row]) => {
+      const ids = keysOf(row);
+      const port = ids.get('iface-id');
+      const isBound = port !== undefined && !taken.has(port) && isConfigured && kernel.host.links.has(String(row['name']));
+      if (isBound) taken.add(port);
+      if (isBound === ids.has(INSTALLED)) return [];
+      if (!isBound) return [removedKey(uuid)];
+      const mutations = [['external_ids', 'insert', ['map', [[INSTALLED, 'true']]]]];
+      return [{ op: 'mutate', table: 'Interface', where: isRow(uuid), mutations }];
+    });
+  }
+}
+
+export function keysOf(row: StoredRow): ReadonlyMap<string, string> {
+  const ids = row['external_ids'];
+  return ids instanceof Map ? (ids as ReadonlyMap<string, string>) : new Map();
+}
+
+export function isRow(uuid: Uuid): readonly unknown[] {
+  return [['_uuid', '==', ['uuid', uuid]]];
+}
+
+function removedKey(uuid: Uuid): unknown {
+  return { op: 'mutate', table: 'Interface', where: isRow(uuid), mutations: [['external_ids', 'delete', ['set', [INSTALLED]]]] };
+}

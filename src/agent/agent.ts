@@ -21,6 +21,7 @@ import type { NodeSettings } from './rules/node-settings.ts';
 import { nodeRules } from './rules/rules.ts';
 import { UplinkTarget } from './uplink/uplink-target.ts';
 import { VSWITCH_TABLES, VswitchTarget } from './vswitch/vswitch-target.ts';
+import { nodeStatus } from './status/node-status.ts';
 import { NodeWorld } from './world/node-world.ts';
 import type { NodeOutput } from './world/outputs.ts';
 
@@ -93,6 +94,7 @@ export class NodeAgent implements AsyncDisposable {
       socket,
       requests,
       log,
+      status: () => nodeStatus(settings.node, world, this.#targets, requests),
       notReady: () => this.#targets.flatMap(({ waitingFor }) => waitingFor),
     });
     this.compiler = new Compiler<NodeWorld, NodeOutput>(world, outputs, seams?.rules ?? nodeRules(settings), ({ rule, key, error }) =>

@@ -85,7 +85,10 @@ function problemOf(text: string): string | undefined {
 
 function kilnProblem([first = '', ...others]: readonly string[]): string | undefined {
   if (first === '--help') return undefined;
-  const isGroup = (program.commands.find((one) => one.name() === first)?.commands.length ?? 0) > 0;
+  const group = program.commands.find((one) => one.name() === first)?.commands ?? [];
+  // A group may be a command as well: `kiln agent`.
+  const isCommand = everyCommand(program).some(({ name }) => name === first);
+  const isGroup = isCommand ? group.some((one) => one.name() === others[0]) : group.length > 0;
   const verb = isGroup ? `${first} ${others[0]}` : first;
   const rest = isGroup ? others.slice(1) : others;
   const command = verb === VALUE ? program.commands[0] : everyCommand(program).find(({ name }) => name === verb)?.command;

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
+import type { NodeStatus } from '../../src/agent/status/node-status.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
@@ -171,6 +172,7 @@ test(
     assert.ok(await outside.reaches(HOST_PORT), 'and whose replies leave by another node otherwise');
     await change('ovn-default', { gatewayType: 'distributed', gatewayNode: '' });
     await outside.run('ip', 'route', 'delete', `${HOST_PORT}/32`);
+    assert.equal((await one.cni('DEL', 'cat', cat.sandbox)).exit, 0);
     await cat.sandbox.delete();
     await untilSources('and to the outside', web, [one.node.address]);
     // firewalld reloads: everything is gone for a moment.
@@ -211,4 +213,46 @@ test('externalEgressGateway: to a host outside, with the address of the pod; flu
     await namespace.run('ip', 'route', 'show'),
   ];
   await until('nothing of it is left', async () => (await after()).join() === before.join() && (await routing()) === before[0]);
+});
+
+test('kiln agent status and cleanup: what there is, what would go, and the node as it was', { skip }, async () => {
+  const status = await one.agentCommand('status');
+  assert.match(
+    status.out,
+    /^node node-1: 1 of 1 interfaces of pods are ready\n {2}default\/web eth0 {2}\w+_h {2}10\.20\.0\.\d+ {2}ready\n/,
+  );
+  assert.deepEqual([status.exit, status.err], [0, ''], status.out);
+  const json = JSON.parse((await one.agentCommand('status', '-o', 'json')).out) as NodeStatus;
+  assert.deepEqual([json.node, json.interfaces.length, json.differences], ['node-1', 1, []]);
+  const early = await one.agentCommand('cleanup');
+  assert.equal(early.exit, 1);
+  assert.match(early.err, /^error: the node agent still runs\n/);
+
+  await one.stopAgent();
+  const none = await one.agentCommand('status');
+  assert.equal(none.exit, 3);
+  assert.match(none.err, /^error: the node agent does not answer at /);
+  await one.node.vswitch.kill('ovn-controller', 'SIGTERM');
+  await one.node.namespace.run('nft', DROPPING);
+  await one.node.namespace.run('nft', 'insert rule ip filter FORWARD iifname "ovn0" counter accept comment "kiln"');
+  await one.node.namespace.run('ip', 'rule', 'add', 'from', '10.20.0.9', 'lookup', '1001', 'priority', '1000', 'protocol', '111');
+  const full = await one.dump();
+  const dry = await one.agentCommand('cleanup', '--dry-run');
+  assert.deepEqual([dry.exit, dry.err, await one.dump()], [0, '', full]);
+  const done = await one.agentCommand('cleanup');
+  assert.deepEqual([done.exit, done.err], [0, '']);
+  assert.equal(done.out, dry.out.replaceAll('would remove', 'removed'));
+  for (const what of [
+    /port ovn0$/m,
+    /port \w+_h of pod default\/web$/m,
+    /device \w+_h$/m,
+    /bridge br-int$/m,
+    /table inet kiln/,
+    /1 rules in chain FORWARD/,
+  ])
+    assert.match(done.out, what);
+  await one.node.namespace.run('nft', 'delete', 'table', 'ip', 'filter');
+  await one.node.namespace.run('ip', 'rule', 'delete', 'priority', '999');
+  assert.equal(await one.dump(), one.before);
+  assert.deepEqual(await one.agentCommand('cleanup'), { exit: 0, out: 'nothing of the agent is on this node\n', err: '' });
 });

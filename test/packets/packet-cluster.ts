@@ -1,4 +1,5 @@
 /** A cluster whose pods send packets: a real OVN, a controller, and two nodes with Open vSwitch and our agent in each. No container runs. */
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -67,6 +68,8 @@ export class AgentNode {
   readonly node: PacketNode;
   readonly socket: string;
   readonly log: string;
+  /** Its dump before the agent came. */
+  before = '';
   readonly #daemon: Daemon;
   readonly #plugin: string;
 
@@ -78,6 +81,36 @@ export class AgentNode {
     const flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, `--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`];
     const command = [process.execPath, MAIN, 'agent', ...flags, `--socket=${this.socket}`, '--datapath=netdev'] as const;
     this.#daemon = new Daemon({ name: 'kiln agent', command: node.namespace.command(...command), log: this.log, env: testEnvironment() });
+  }
+
+  /** Runs a command of `kiln agent` on this node. */
+  async agentCommand(...args: readonly string[]): Promise<RanKiln> {
+    const places = [`--vswitch=${this.node.vswitch.endpoint}`, `--socket=${this.socket}`];
+    const flags =
+      args[0] === 'cleanup' ? [...places, `--binaries=${this.#plugin}-bin`, `--configurations=${this.#plugin}-conf`] : places.slice(1);
+    const [program, ...command] = this.node.namespace.command(process.execPath, MAIN, 'agent', ...args, ...flags);
+    return await new Promise((resolve) => {
+      execFile(program, command, { env: testEnvironment() }, (error, out, err) => {
+        resolve({ exit: error === null ? 0 : Number(error.code), out, err });
+      });
+    });
+  }
+
+  /** All that an agent may change on the node, as text. */
+  async dump(): Promise<string> {
+    const { namespace, vswitch } = this.node;
+    const parts = [
+      (await namespace.run('ip', '-brief', 'link', 'show')).replaceAll(/ .*/g, ''),
+      await namespace.run('ip', '-brief', '-4', 'address', 'show'),
+      await namespace.run('ip', 'rule', 'show'),
+      // Link-local addresses come a while after their link.
+      (await namespace.run('ip', 'route', 'show', 'table', 'all')).replaceAll(/^.*\bfe80::.*\n/gm, ''),
+      await namespace.run('nft', '--stateless', 'list', 'ruleset'),
+      await vswitch.vsctl('--columns=name', 'list', 'bridge'),
+      await vswitch.vsctl('--columns=name', 'list', 'interface'),
+      await vswitch.vsctl('--columns=external_ids', 'list', 'open_vswitch'),
+    ];
+    return parts.map((part) => part.split('\n').toSorted().join('\n')).join('\n---\n');
   }
 
   startAgent(): void {
@@ -98,6 +131,12 @@ export class AgentNode {
     const { exit, output } = await callPlugin({ program: [this.#plugin], command, socket: this.socket, pod: named, sandbox, more });
     return { exit, output };
   }
+}
+
+export interface RanKiln {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
 }
 
 export interface RunningPod {
@@ -174,9 +213,12 @@ export class PacketCluster implements AsyncDisposable {
         const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());
         const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin);
+        agent.before = await agent.dump();
         agent.startAgent();
         stops.unshift(() => agent.stopAgent());
         await until(`the agent of ${name} serves`, () => Promise.resolve(existsSync(agent.socket)));
+        // ovn-controller makes the bridge as well, and it would not be the agent's.
+        await until('the bridge is there', async () => (await node.vswitch.vsctl('list-br')).includes('br-int'));
         await node.vswitch.restart('ovn-controller');
         nodes.push(agent);
       }

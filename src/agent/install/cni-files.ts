@@ -5,9 +5,7 @@
 import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface CniFilesOptions {
-  /** The plugin's file. */
-  readonly plugin: string;
+export interface CniPlaces {
   /** Of the runtime: `/opt/cni/bin`. */
   readonly binaries: string;
   /** Of the runtime: `/etc/cni/net.d`. */
@@ -15,6 +13,11 @@ export interface CniFilesOptions {
   readonly socket: string;
   /** The runtime uses the first file by name. */
   readonly priority: string;
+}
+
+export interface CniFilesOptions extends CniPlaces {
+  /** The plugin's file. */
+  readonly plugin: string;
 }
 
 /** The names by which configurations call the plugin: its own, and that of Kube-OVN in NetworkAttachmentDefinitions. */
@@ -37,12 +40,33 @@ export async function installCniFiles({ plugin, binaries, configurations, socket
     written.push(file);
   }
   const file = join(configurations, `${priority}-kube-ovn.conflist`);
-  const text = `${JSON.stringify(configuration(socket), undefined, 2)}\n`;
+  const text = textOf(socket);
   if ((await readFile(file, 'utf8').catch(() => undefined)) !== text) {
     await replace(file, (beside) => writeDurably(beside, text), 0o600);
     written.push(file);
   }
   return written;
+}
+
+/**
+ * The files that `installCniFiles` made, the configuration first. What differs from what it would write is another program's: Kube-OVN's
+ * plugin has one of the names.
+ */
+export async function cniFiles(
+  { binaries, configurations, socket, priority }: CniPlaces,
+  read: (file: string) => Promise<Buffer | undefined>,
+): Promise<readonly string[]> {
+  const [own, other] = NAMES.map((name) => join(binaries, name));
+  const conflist = join(configurations, `${priority}-kube-ovn.conflist`);
+  const files = (await read(conflist))?.toString('utf8') === textOf(socket) ? [conflist] : [];
+  const plugin = own === undefined ? undefined : await read(own);
+  if (own === undefined || other === undefined || plugin === undefined) return files;
+  const same = (await read(other))?.equals(plugin) === true;
+  return [...files, ...(same ? [other] : []), own];
+}
+
+function textOf(socket: string): string {
+  return `${JSON.stringify(configuration(socket), undefined, 2)}\n`;
 }
 
 /** As Kube-OVN has it: `portmap` carries out hostPort. */

@@ -4,9 +4,11 @@ import { listedTexts, type RoutingLine, routingLines } from './routing-commands.
 
 test('what the kernel lists has the text of the output that made it', () => {
   const rules = [
-    { priority: 1000, src: '10.20.0.5', table: '1001' },
-    { priority: 1000, src: '10.20.0.0', srclen: 16, table: '1001' },
-    { priority: 1000, src: 'fd00:20::5', table: '1001' },
+    { priority: 0, src: 'all', table: '255' },
+    { priority: 999, src: '10.20.0.5', table: '1001', protocol: '4' },
+    { priority: 1000, src: '10.20.0.5', table: '1001', protocol: '111' },
+    { priority: 1000, src: '10.20.0.0', srclen: 16, table: '1001', protocol: '111' },
+    { priority: 1000, src: 'fd00:20::5', table: '1001', protocol: '111' },
   ];
   assert.deepEqual(listedTexts('rule', rules), [
     'from 10.20.0.5 lookup 1001 priority 1000',

@@ -6,7 +6,7 @@ import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';
 import type { RoutingOutput } from '../world/outputs.ts';
 
-/** `ip rule show protocol 111`; not among those that iproute2 names. */
+/** Not among those that iproute2 names. */
 export const PROTOCOL = 111;
 
 export type RoutingLine = Pick<RoutingOutput, 'family' | 'part' | 'text'>;
@@ -16,6 +16,7 @@ interface RuleJson {
   readonly src?: string;
   readonly srclen?: number;
   readonly table?: string;
+  readonly protocol?: string;
 }
 
 interface TableRouteJson {
@@ -25,19 +26,22 @@ interface TableRouteJson {
   readonly table?: string;
 }
 
-/** Lists our rules, or routes, of a family, as JSON with numbers. */
+/** Lists all rules, or our routes, of a family, as JSON with numbers. */
 export function listCommand(family: 4 | 6, part: 'rule' | 'route'): readonly [string, ...string[]] {
-  const what = part === 'rule' ? ['rule', 'show'] : ['route', 'show', 'table', 'all'];
-  return ['ip', '-json', '-N', `-${family}`, ...what, ...(part === 'rule' ? ['protocol'] : ['proto']), String(PROTOCOL)];
+  const what = part === 'rule' ? ['rule', 'show'] : ['route', 'show', 'table', 'all', 'proto', String(PROTOCOL)];
+  return ['ip', '-json', '-N', `-${family}`, ...what];
 }
 
-/** @returns the texts of outputs that would make what is listed */
+/** @returns the texts of outputs that would make what is listed and ours */
 export function listedTexts(part: 'rule' | 'route', listed: unknown): readonly string[] {
   if (part === 'rule')
-    return (listed as readonly RuleJson[]).map(({ priority, src = '', srclen, table }) => {
-      const source = srclen === undefined ? canonicalAddress(src) : canonicalCidr(`${src}/${srclen}`);
-      return `from ${source ?? src} lookup ${table} priority ${priority}`;
-    });
+    // `ip rule show protocol` shows those of every protocol.
+    return (listed as readonly RuleJson[])
+      .filter(({ protocol }) => protocol === String(PROTOCOL))
+      .map(({ priority, src = '', srclen, table }) => {
+        const source = srclen === undefined ? canonicalAddress(src) : canonicalCidr(`${src}/${srclen}`);
+        return `from ${source ?? src} lookup ${table} priority ${priority}`;
+      });
   return (listed as readonly TableRouteJson[]).map(({ type, dst = '', gateway, table }) => {
     const destination = dst === 'default' ? dst : (canonicalCidr(dst) ?? canonicalCidr(`${dst}/${dst.includes(':') ? 128 : 32}`) ?? dst);
     return `${type === 'throw' ? 'throw ' : ''}${destination}${gateway === undefined ? '' : ` via ${gateway}`} table ${table}`;

@@ -124,19 +124,24 @@ export class RoutingTarget implements Target {
   /** Undefined if the kernel cannot be asked. */
   async #list(): Promise<readonly RoutingLine[] | undefined> {
     const { programs, log } = this.#options;
-    const lines: RoutingLine[] = [];
-    for (const family of FAMILIES)
-      for (const part of PARTS) {
-        const ran = await programs.run(listCommand(family, part));
-        // A kernel without IPv6 has nothing to list of it.
-        if (!ran.ok && family === 6) continue;
-        if (!ran.ok) {
-          log.warn('the rules of routing could not be listed', { reason: ran.message });
-          return undefined;
-        }
-        const listed: unknown = ran.output.trim() === '' ? [] : JSON.parse(ran.output);
-        lines.push(...listedTexts(part, listed).map((text) => ({ family, part, text })));
-      }
-    return lines;
+    return await listRouting(programs).catch((error: unknown) => {
+      log.warn('the rules of routing could not be listed', { reason: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    });
   }
+}
+
+/** Rules and routes with our protocol. @throws Error if the kernel cannot be asked */
+export async function listRouting(programs: Programs): Promise<readonly RoutingLine[]> {
+  const lines: RoutingLine[] = [];
+  for (const family of FAMILIES)
+    for (const part of PARTS) {
+      const ran = await programs.run(listCommand(family, part));
+      // A kernel without IPv6 has nothing to list of it.
+      if (!ran.ok && family === 6) continue;
+      if (!ran.ok) throw new Error(ran.message);
+      const listed: unknown = ran.output.trim() === '' ? [] : JSON.parse(ran.output);
+      lines.push(...listedTexts(part, listed).map((text) => ({ family, part, text })));
+    }
+  return lines;
 }

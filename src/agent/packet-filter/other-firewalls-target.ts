@@ -108,22 +108,30 @@ export class OtherFirewallsTarget implements Target {
     wake();
   }
 
-  /** Names of tables are few; chains of kube-proxy can be many, so only those that matter are listed. Undefined if the kernel cannot be asked. */
+  /** Undefined if the kernel cannot be asked. */
   async #list(): Promise<ReadonlyMap<FilterChain, readonly ListedRule[]> | undefined> {
     const { programs, log } = this.#options;
-    const tables = await programs.run(['nft', 'list', 'tables']);
-    if (!tables.ok) {
-      log.warn('the tables of nftables could not be listed', { reason: tables.message });
+    return await listOurRules(programs).catch((error: unknown) => {
+      log.warn('the tables of nftables could not be listed', { reason: error instanceof Error ? error.message : String(error) });
       return undefined;
-    }
-    const present = new Set(tables.output.split('\n').map((line) => line.replace(/^table /, '').trim()));
-    const rules = new Map<FilterChain, readonly ListedRule[]>();
-    for (const chain of FILTER_CHAINS) {
-      if (!present.has(chain.table)) continue;
-      const ran = await programs.run(['nft', '--stateless', '--handle', 'list', 'chain', ...chain.table.split(' '), chain.chain]);
-      // The program has not made this chain, or is just loading its rules again.
-      if (ran.ok) rules.set(chain, ourRules(ran.output));
-    }
-    return rules;
+    });
   }
+}
+
+/**
+ * Our rules in each chain that exists. Names of tables are few; chains of kube-proxy can be many, so only those that matter are listed.
+ * @throws Error if the kernel cannot be asked
+ */
+export async function listOurRules(programs: Programs): Promise<ReadonlyMap<FilterChain, readonly ListedRule[]>> {
+  const tables = await programs.run(['nft', 'list', 'tables']);
+  if (!tables.ok) throw new Error(tables.message);
+  const present = new Set(tables.output.split('\n').map((line) => line.replace(/^table /, '').trim()));
+  const rules = new Map<FilterChain, readonly ListedRule[]>();
+  for (const chain of FILTER_CHAINS) {
+    if (!present.has(chain.table)) continue;
+    const ran = await programs.run(['nft', '--stateless', '--handle', 'list', 'chain', ...chain.table.split(' '), chain.chain]);
+    // The program has not made this chain, or is just loading its rules again.
+    if (ran.ok) rules.set(chain, ourRules(ran.output));
+  }
+  return rules;
 }

@@ -4,6 +4,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CollectRequest, InterfaceRequest } from '../../cni/agent-protocol.ts';
 import type { Log } from '../../runtime/log.ts';
+import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { requestProblem } from './request-problem.ts';
 import type { Reply, RequestsTarget } from './requests-target.ts';
@@ -19,6 +20,8 @@ export interface CniServerOptions {
   readonly requests: RequestsTarget;
   /** Why no ADD would succeed now; empty if it would. */
   readonly notReady: () => readonly string[];
+  /** For `kiln agent status`. */
+  readonly status: () => NodeStatus;
   readonly log: Log;
 }
 
@@ -62,6 +65,7 @@ export class CniServer {
         const missing = this.#options.notReady();
         return missing.length === 0 ? { status: 200, body: {} } : failure(503, `the node agent waits for ${missing.join(', ')}`);
       }
+      if (path === STATUS_PATH) return { status: 200, body: this.#options.status() };
       if (typeof body !== 'object' || body === null) return failure(400, 'the request is no JSON object');
       const reply = await this.#answer(path, body, gone);
       if (reply === undefined) return failure(404, `there is no ${path}`);

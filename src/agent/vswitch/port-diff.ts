@@ -5,6 +5,7 @@ import type { Row } from '../../ovsdb/value.ts';
 import type { Uuid } from '../../ovsdb/uuid.ts';
 import type { BridgeOutput, PortOutput, SettingsOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { withRecord } from './settings-before.ts';
 
 const NOTHING: readonly Operation[] = [];
 
@@ -39,7 +40,7 @@ export function bridgeOperations(replica: Replica, { name, datapathType }: Bridg
 /** Keys that differ are set. */
 export function settingsOperations(replica: Replica, { externalIds }: SettingsOutput): readonly Operation[] {
   const [row] = replica.table('Open_vSwitch').values();
-  return row === undefined ? NOTHING : keysToSet('Open_vSwitch', row, externalIds);
+  return row === undefined ? NOTHING : keysToSet('Open_vSwitch', row, externalIds, withRecord);
 }
 
 /** Why a port cannot be made: another program's Interface has its name. */
@@ -123,13 +124,22 @@ export function logicalPort(row: Row): string | undefined {
   return typeof port === 'string' ? port : undefined;
 }
 
+type Keys = Readonly<Record<string, string>>;
+
+/** @param also adds to the keys that are set */
 export function keysToSet(
   table: 'Open_vSwitch' | 'Interface' | 'Bridge',
   row: Row,
-  wanted: Readonly<Record<string, string>>,
+  wanted: Keys,
+  also: (present: ReadonlyMap<string, string>, setting: Keys) => Keys = (_, setting) => setting,
 ): readonly Operation[] {
-  const present = row['external_ids'];
-  const differing = Object.entries(wanted).filter(([key, value]) => !(present instanceof Map) || present.get(key) !== value);
+  const present = externalIdsOf(row);
+  const differing = Object.entries(wanted).filter(([key, value]) => present.get(key) !== value);
   if (differing.length === 0) return NOTHING;
-  return [waitForRow(table, row._uuid), mapSet(table, row._uuid, 'external_ids', Object.fromEntries(differing))];
+  return [waitForRow(table, row._uuid), mapSet(table, row._uuid, 'external_ids', also(present, Object.fromEntries(differing)))];
+}
+
+export function externalIdsOf(row: Row): ReadonlyMap<string, string> {
+  const present = row['external_ids'];
+  return present instanceof Map ? (present as ReadonlyMap<string, string>) : new Map();
 }

@@ -10,6 +10,8 @@ export interface NamedCommand {
 export function everyCommand(program: Command, group = ''): readonly NamedCommand[] {
   return program.commands.flatMap((command) => {
     const name = `${group}${command.name()}`;
-    return command.commands.length === 0 ? [{ name, command }] : everyCommand(command, `${name} `);
+    // A group that does nothing by itself has no flags.
+    const itself = command.commands.length === 0 || command.options.length > 0 ? [{ name, command }] : [];
+    return [...itself, ...everyCommand(command, `${name} `)];
   });
 }

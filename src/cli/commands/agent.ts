@@ -7,6 +7,8 @@ import type { LogLevel } from '../../runtime/log.ts';
 import type { CniFilesOptions } from '../../agent/install/cni-files.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
 import { objectName } from '../arguments/name-arguments.ts';
+import { addAgentCleanup } from './agent-cleanup.ts';
+import { addAgentStatus } from './agent-status.ts';
 import { interrupted } from '../process/interruption.ts';
 
 const SOCKET = '/run/openvswitch/kube-ovn-daemon.sock';
@@ -15,6 +17,8 @@ const EXAMPLES = `
 Examples:
   kiln agent --in-cluster --southbound tcp:10.0.0.1:6642
   kiln agent --kubeconfig ~/.kube/config --node worker-1 --southbound ssl:10.0.0.1:6642,ssl:10.0.0.2:6642
+  kiln agent status                    what the agent of this node sees, and what differs
+  kiln agent cleanup --dry-run         what a removal would take away
 `;
 
 const EXIT_CODES = `
@@ -48,7 +52,7 @@ export function addAgent(program: Command): void {
       const { runInstall } = await import('./run-agent.ts');
       process.exitCode = await runInstall(flags);
     });
-  program
+  const agent = program
     .command('agent')
     .description('run the node agent: interfaces of pods, the interface of the node, outgoing NAT')
     .addHelpText('after', EXAMPLES)
@@ -58,7 +62,7 @@ export function addAgent(program: Command): void {
     .option('--context <name>', 'context of the kubeconfig')
     .option('--in-cluster', 'the cluster of this pod')
     .addOption(new Option('--node <name>', 'name of the Node object').argParser(objectName).default(hostname(), "this host's name"))
-    .requiredOption(
+    .option(
       '--southbound <endpoints>',
       'Southbound database for ovn-controller: tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas',
     )
@@ -85,6 +89,8 @@ export function addAgent(program: Command): void {
       const { runAgent } = await import('./run-agent.ts');
       process.exitCode = await runAgent(flags, interrupted());
     });
+  addAgentStatus(agent, SOCKET);
+  addAgentCleanup(agent, SOCKET);
 }
 
 /** IPv6 needs 1280 bytes. */

@@ -21,6 +21,8 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
   const { node, vswitch, socket, southbound, tunnel, datapath, defaultVpc, mtu } = flags;
   if (flags.inCluster !== true && flags.kubeconfig === undefined)
     return failed(EXIT.usage, 'kiln agent needs a cluster', 'neither --kubeconfig nor --in-cluster is given', 'kiln agent --help');
+  if (southbound === undefined)
+    return failed(EXIT.usage, 'kiln agent needs the Southbound database', '--southbound is not given', 'kiln agent --help');
   const log = jsonLog(flags.logLevel);
   let client: KubeClient | undefined;
   let agent: NodeAgent | undefined;

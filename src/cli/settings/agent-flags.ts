@@ -8,7 +8,8 @@ export interface AgentFlags {
   readonly node: string;
   readonly vswitch: string;
   readonly socket: string;
-  readonly southbound: string;
+  /** Not given for its subcommands. */
+  readonly southbound?: string;
   readonly tunnel: 'geneve' | 'vxlan' | 'stt';
   readonly datapath: 'system' | 'netdev';
   readonly defaultVpc: string;

@@ -1,0 +1,109 @@
+/** What has to be done so that nothing of the agent is left on a node. Pure. */
+import type { Operation } from '../../ovsdb/operation.ts';
+import { mapSet, mutateDelete } from '../../ovsdb/operation.ts';
+import type { Replica } from '../../ovsdb/replica.ts';
+import type { Row } from '../../ovsdb/value.ts';
+import { removalCommand } from '../kernel/ip-commands.ts';
+import { type RoutingLine, routingLines } from '../kernel/routing-commands.ts';
+import { chainLines, type FilterChain, type ListedRule } from '../packet-filter/other-firewalls.ts';
+import { TABLE } from '../packet-filter/packet-filter-target.ts';
+import { INTEGRATION_BRIDGE } from '../rules/node-settings.ts';
+import { externalIdsOf, isOurs, removalOperations } from '../vswitch/port-diff.ts';
+import { restored } from '../vswitch/settings-before.ts';
+import { portKey, VENDOR } from '../world/port-keys.ts';
+
+/** What is on the node. */
+export interface Remains {
+  /** The Open_vSwitch database, with its indexes; undefined if it does not answer. */
+  readonly replica: Replica | undefined;
+  /** Devices with our alias. */
+  readonly links: readonly string[];
+  /** Our table of nftables exists. */
+  readonly table: boolean;
+  readonly chains: ReadonlyMap<FilterChain, readonly ListedRule[]>;
+  readonly routing: readonly RoutingLine[];
+  /** Files of the CNI plugin, the configuration first. */
+  readonly files: readonly string[];
+}
+
+export interface CleanupStep {
+  /** What it removes, for people. */
+  readonly what: string;
+  readonly action:
+    | { readonly kind: 'transaction'; readonly operations: readonly Operation[] }
+    | { readonly kind: 'command'; readonly command: readonly [string, ...string[]]; readonly input?: string }
+    | { readonly kind: 'file'; readonly path: string };
+}
+
+/** In their order: first the configuration, so that no runtime starts another pod; ports before their devices. */
+export function cleanupSteps({ replica, links, table, chains, routing, files }: Remains): readonly CleanupStep[] {
+  const command = (what: string, one: readonly [string, ...string[]], input?: string): CleanupStep => ({
+    what,
+    action: { kind: 'command', command: one, ...(input === undefined ? {} : { input }) },
+  });
+  return [
+    ...files.map((path): CleanupStep => ({ what: `file ${path}`, action: { kind: 'file', path } })),
+    ...(replica === undefined ? [] : vswitchSteps(replica)),
+    ...links.map((link) => command(`device ${link}`, removalCommand(link).command)),
+    ...(table ? [command(`table ${TABLE} of nftables`, ['nft', 'delete', 'table', ...TABLE.split(' ')])] : []),
+    ...Array.from(chains).flatMap(([chain, rules]) => {
+      const lines = chainLines(chain, undefined, rules);
+      return lines.length === 0
+        ? []
+        : [command(`${rules.length} rules in chain ${chain.chain} of table ${chain.table}`, ['nft', '-f', '-'], `${lines.join('\n')}\n`)];
+    }),
+    ...([4, 6] as const).flatMap((family) =>
+      routingLines(family, [], routing).map((line) =>
+        command(line.replace(' delete', ''), ['ip', `-${family}`, ...line.split(' ')] as never),
+      ),
+    ),
+  ];
+}
+
+function vswitchSteps(replica: Replica): readonly CleanupStep[] {
+  const transaction = (what: string, operations: readonly Operation[]): readonly CleanupStep[] =>
+    operations.length === 0 ? [] : [{ what, action: { kind: 'transaction', operations } }];
+  const ours = Array.from(replica.table('Interface').values()).filter(isOurs);
+  const [settings] = replica.table('Open_vSwitch').values();
+  const keys = settings && restored(externalIdsOf(settings));
+  return [
+    ...ours.flatMap((row) => transaction(`port ${String(row['name'])}${podText(row)}`, removalOperations(replica, String(row['name'])))),
+    ...(settings === undefined || keys === undefined || keys.unset.length === 0
+      ? []
+      : transaction(`keys of Open_vSwitch: ${[...Object.keys(keys.set), ...keys.unset].join(', ')}`, [
+          mutateDelete('Open_vSwitch', settings._uuid, 'external_ids', keys.unset),
+          ...(Object.keys(keys.set).length === 0 ? [] : [mapSet('Open_vSwitch', settings._uuid, 'external_ids', keys.set)]),
+        ])),
+    ...Array.from(replica.table('Bridge').values())
+      .filter((bridge) => isEmptyBridge(replica, bridge))
+      .flatMap((bridge) =>
+        settings === undefined
+          ? []
+          : transaction(`bridge ${String(bridge['name'])}`, [mutateDelete('Open_vSwitch', settings._uuid, 'bridges', [bridge._uuid])]),
+      ),
+  ];
+}
+
+/** The bridge of OVN, made by the agent, with no port but ours, its own, and those that ovn-controller makes. */
+function isEmptyBridge(replica: Replica, bridge: Row): boolean {
+  if (bridge['name'] !== INTEGRATION_BRIDGE || externalIdsOf(bridge).get(portKey.vendor) !== VENDOR) return false;
+  return Array.from(bridge['ports'] instanceof Set ? bridge['ports'] : []).every((uuid) => {
+    const port = replica.table('Port').get(uuid as never);
+    if (port === undefined || port['name'] === INTEGRATION_BRIDGE) return true;
+    const found = replica.index('Interface', 'name').first(String(port['name']));
+    return (found !== undefined && isOurs(found)) || [...externalIdsOf(port).keys()].some((key) => key.startsWith('ovn-'));
+  });
+}
+
+/** Bridges of ProviderNetworks: the addresses of the node may be on them, so only the agent takes them back. */
+export function providerBridges(replica: Replica): readonly string[] {
+  return Array.from(replica.table('Bridge').values())
+    .filter((bridge) => bridge['name'] !== INTEGRATION_BRIDGE && externalIdsOf(bridge).get(portKey.vendor) === VENDOR)
+    .map((bridge) => String(bridge['name']));
+}
+
+function podText(row: Row): string {
+  const ids = externalIdsOf(row);
+  const name = ids.get(portKey.podName);
+  return name === undefined ? '' : ` of pod ${ids.get(portKey.podNamespace)}/${name}`;
+}

@@ -287,6 +287,16 @@ export const REASONS = {
     means: 'spec.provider of the Vlan names a ProviderNetwork that does not exist',
     next: 'create it, or correct spec.provider; kubectl get provider-networks',
   },
+  NodesReady: { means: 'the ProviderNetwork is ready on each of its nodes', next: '' },
+  NodesNotReady: {
+    means: 'the ProviderNetwork is not ready on a node, or leaves out every node',
+    next: 'see the message; kubectl describe node',
+  },
+  InitOVSBridgeSucceeded: { means: 'in the status of a ProviderNetwork: it is ready on the node', next: '' },
+  InitOVSBridgeFailed: {
+    means: 'in the status of a ProviderNetwork: it is not ready on the node, with the cause',
+    next: 'correct what the message names; the agent tries again',
+  },
   VpcMissing: { means: 'the Vpc does not exist', next: 'create it again, or delete the Subnet' },
 
   // External networks and address translation.
@@ -375,6 +385,7 @@ export const REASONS = {
   IPSubnetMissing: breach('spec.subnet of the IP object'),
   IptablesEIPAddressInvalid: breach('the addresses of the IptablesEIP'),
   IptablesEIPMacInvalid: breach('spec.macAddress of the IptablesEIP'),
+  ProviderNetworkNameTooLong: breach('the name of the ProviderNetwork: its bridge is a device of each node'),
   OvnEipAddressInvalid: breach('the addresses of the OvnEip'),
   OvnEipMacInvalid: breach('spec.macAddress of the OvnEip'),
   OvnEipTypeInvalid: breach('spec.type of the OvnEip'),

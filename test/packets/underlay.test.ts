@@ -82,6 +82,12 @@ test(
     await cluster.create('Vlan', 'vlans', { metadata: { name: 'v10' }, spec: { id: 10, provider: 'net1' } });
     await cluster.create('ProviderNetwork', 'provider-networks', { metadata: { name: 'net1' }, spec: { defaultInterface: 'eth1' } });
     for (const node of [one, two]) await until(`${node.node.name} is ready`, async () => (await labelsOf(node))[READY] === 'true');
+    await until('the status says so', async () => {
+      const { status } = (await cluster.client.get<KubeObject>(PROVIDER_NETWORKS, { name: 'net1' })) as {
+        readonly status?: { readonly ready?: boolean };
+      };
+      return status?.ready === true;
+    });
     assert.match(await addressesOn(one, 'br-net1'), / 172\.30\.0\.2\/24 /);
     assert.doesNotMatch(await addressesOn(one, 'eth1'), /172\.30/);
     assert.match(await routesOn(one, 'br-net1'), /192\.0\.2\.0\/24 via 172\.30\.0\.9 metric 50/);

@@ -9,6 +9,8 @@ import { admission as ovnEip } from '../ovn-eip/admission.ts';
 import { admission as ovnFip } from '../ovn-fip/admission.ts';
 import { admission as ovnSnatRule } from '../ovn-snat-rule/admission.ts';
 import { admission as ovnDnatRule } from '../ovn-dnat-rule/admission.ts';
+import { admission as vlan } from '../vlan/admission.ts';
+import { admission as providerNetwork } from '../provider-network/admission.ts';
 import { admission as iptablesEip } from '../iptables-eip/admission.ts';
 import { admission as iptablesFipRule } from '../iptables-fip-rule/admission.ts';
 import { admission as iptablesSnatRule } from '../iptables-snat-rule/admission.ts';
@@ -25,6 +27,8 @@ export const ADMISSION_OF_KINDS = {
   'ovn-fips': ovnFip,
   'ovn-snat-rules': ovnSnatRule,
   'ovn-dnat-rules': ovnDnatRule,
+  vlans: vlan,
+  'provider-networks': providerNetwork,
   'iptables-eips': iptablesEip,
   'iptables-fip-rules': iptablesFipRule,
   'iptables-snat-rules': iptablesSnatRule,

@@ -4,6 +4,8 @@ import { simulator as subnet } from '../subnet/simulator.ts';
 import { simulator as ipPool } from '../ip-pool/simulator.ts';
 import { simulator as vip } from '../vip/simulator.ts';
 import { simulator as ovnEip } from '../ovn-eip/simulator.ts';
+import { simulator as vlan } from '../vlan/simulator.ts';
+import { simulator as providerNetwork } from '../provider-network/simulator.ts';
 
 export const SIMULATOR_OF_KINDS = {
   vpcs: vpc,
@@ -11,4 +13,6 @@ export const SIMULATOR_OF_KINDS = {
   ippools: ipPool,
   vips: vip,
   'ovn-eips': ovnEip,
+  vlans: vlan,
+  'provider-networks': providerNetwork,
 } as const;

@@ -1,7 +1,12 @@
 import type { Rule } from '../../compile/compiler.ts';
 import { deletionPatch } from '../../compile/deletion.ts';
-import type { RowOwner } from '../../compile/output.ts';
+import { findingsText } from '../../compile/findings-text.ts';
+import type { ConditionOutput, Json, RowOwner } from '../../compile/output.ts';
+import { commandText } from '../../text/command-text.ts';
 import { keysOf } from '../../world/domain.ts';
+import { providerNetworkFindings } from './resource/provider-network-findings.ts';
+import type { NodeNetworkState } from './rules/node-states.ts';
+import { nodesOfNetwork } from './rules/node-states.ts';
 
 /** Status and finalizer of a ProviderNetwork. What it is on nodes is the node agent's. */
 const providerNetwork: Rule = {
@@ -13,8 +18,58 @@ const providerNetwork: Rule = {
     const { uid, creationTimestamp: created, deletionTimestamp } = object.metadata;
     const owner: RowOwner = { kind: 'providernetwork', namespace: '', name, uid, created };
     const patch = deletionPatch(world, 'provider-networks', name, owner, deletionTimestamp !== undefined);
-    return [{ ...patch, status: { vlans: [...world.vlans.bucket('provider', name)].toSorted() } }];
+    const nodes = nodesOfNetwork(world, name);
+    const [readyNodes, notReadyNodes] = [true, false].map((ready) =>
+      nodes.filter(([, { kind }]) => (kind === 'ready') === ready).map(([node]) => node),
+    ) as [string[], string[]];
+    const findings = providerNetworkFindings(name, object.spec);
+    const [first] = findings;
+    const accepted: ConditionOutput =
+      first === undefined
+        ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
+        : {
+            ...{ type: 'Accepted', status: 'False', reason: first.code, event: 'Warning' },
+            message: `${findingsText(findings)}; ${commandText`kubectl edit provider-network ${name}`}`,
+          };
+    return [
+      {
+        ...patch,
+        conditions: [...(patch.conditions ?? []), accepted, readiness(name, nodes)],
+        status: {
+          vlans: [...world.vlans.bucket('provider', name)].toSorted(),
+          // Without any node no pod can be on it.
+          ready: readyNodes.length > 0 && notReadyNodes.length === 0,
+          readyNodes,
+          notReadyNodes,
+          conditions: nodes.map(([node, state]) => conditionOfNode(node, state)),
+        },
+      },
+    ];
   },
 };
+
+/** As Kube-OVN has it. */
+function conditionOfNode(node: string, state: NodeNetworkState): { readonly [key: string]: Json } {
+  return state.kind === 'not ready'
+    ? { node, type: 'Ready', status: 'False', reason: 'InitOVSBridgeFailed', message: state.why || SILENT }
+    : { node, type: 'Ready', status: 'True', reason: 'InitOVSBridgeSucceeded', message: '' };
+}
+
+const SILENT = "the node's agent has not reported it yet";
+
+function readiness(name: string, nodes: ReturnType<typeof nodesOfNetwork>): ConditionOutput {
+  const failed = nodes.flatMap(([node, state]) => (state.kind === 'not ready' ? [[node, state.why] as const] : []));
+  if (nodes.length > 0 && failed.length === 0) return { type: 'Ready', status: 'True', reason: 'NodesReady', message: '' };
+  if (nodes.length === 0) {
+    const message = `ProviderNetwork ${name} leaves out every node; ${commandText`kubectl edit provider-network ${name}`}`;
+    return { type: 'Ready', status: 'False', reason: 'NodesNotReady', message, event: 'Warning' };
+  }
+  const [first = ['', ''], ...others] = failed.toSorted(([, a], [, b]) => Number(a === '') - Number(b === ''));
+  const [node, why] = first;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more ${others.length === 1 ? 'node' : 'nodes'})`;
+  const message = `ProviderNetwork ${name} is not ready on node ${node}: ${why || SILENT}${more}; ${commandText`kubectl describe node ${node}`}`;
+  // A node that begins is no failure.
+  return { type: 'Ready', status: 'False', reason: 'NodesNotReady', message, ...(why !== '' && { event: 'Warning' }) };
+}
 
 export const rules: readonly Rule[] = [providerNetwork];

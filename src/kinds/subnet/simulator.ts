@@ -38,6 +38,10 @@ function subnetSpec(draws: Draws): DrawnSpec {
   if (draws.chance(0.15)) spec['enableDHCP'] = true;
   if (draws.chance(0.1))
     spec['acls'] = [{ action: 'drop', direction: 'to-lport', match: 'ip4.src==10.8.0.0/16', priority: 1000 + draws.below(3) }];
+  if (draws.chance(0.15)) {
+    spec['vlan'] = draws.pick(['vlan0', 'vlan1', 'vlan2']);
+    if (draws.chance(0.4)) spec['logicalGateway'] = true;
+  }
   if (draws.chance(0.1)) spec['provider'] = draws.pick([...NAMES.networks].map((name) => `${name}.ns0.ovn`));
   return spec;
 }

@@ -182,7 +182,9 @@ function hasSameConditions(object: KubeObject, previous: KubeObject): boolean {
 }
 
 function conditionsIn(object: KubeObject): readonly ReportedCondition[] {
-  const { conditions = [] } = (object['status'] ?? {}) as { readonly conditions?: readonly ReportedCondition[] };
+  const { conditions: all = [] } = (object['status'] ?? {}) as { readonly conditions?: readonly (ReportedCondition & { node?: string })[] };
+  // Those of a ProviderNetwork are about nodes.
+  const conditions = all.filter(({ node }) => node === undefined);
   const written = object.metadata.annotations?.[kilnAnnotation.conditions];
   if (written === undefined) return conditions;
   try {

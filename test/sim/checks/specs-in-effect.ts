@@ -137,6 +137,9 @@ function subnetFaults(world: World, name: string, { metadata, spec, status }: Su
   const has = gateway?.['networks'];
   const dhcp =
     spec.enableDHCP === true ? splitList(spec.cidrBlock ?? '').map((cidr) => (parseCidr(cidr)?.family === 4 ? 'IPv4' : 'IPv6')) : [];
+  // Its gateway is a physical one.
+  if ((spec.vlan ?? '') !== '' && spec.logicalGateway !== true)
+    return link === undefined && gateway === undefined ? [] : ['a port leads to a router'];
   return [
     ...(link?.['type'] === 'router' ? [] : ['link to its router is not on its switch']),
     ...(gateway === undefined ? ['port on its router is not there'] : []),

@@ -208,15 +208,15 @@ export function securityGroupKeys(groups: readonly string[], { inDefaultVpc }: S
 }
 
 /**
- * Of a pod in the default Vpc that the overlay reaches: all of its node's pods, and with a distributed gateway of the overlay those of its
- * Subnet there.
+ * Of a pod of the default Vpc or of an underlay Subnet, which its node reaches: all of the node's pods; and with a distributed gateway of
+ * the overlay those of its Subnet there.
  */
 export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   const { node } = nic.pod;
   const subnet = port?.subnet;
-  if (node === '' || subnet === undefined || !subnet.inDefaultVpc || !(subnet.routed || subnet.interconnected)) return [];
+  if (node === '' || subnet === undefined || !(subnet.inDefaultVpc || subnet.vlan !== '')) return [];
   const groups = groupsAt(subnet, node);
-  const throughNode = subnet.routed && subnet.gatewayType === 'distributed' && leavesByNode(nic.pod);
+  const throughNode = subnet.inDefaultVpc && subnet.routed && subnet.gatewayType === 'distributed' && leavesByNode(nic.pod);
   return throughNode ? groups : groups.slice(0, 1);
 }
 

@@ -1,5 +1,6 @@
 /** What Subnets read of a Vlan: the network and the tag of their localnet ports, or why they have none. */
 import type { Reason } from '../../../api/reasons.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { commandText } from '../../../text/command-text.ts';
 import type { Query, World } from '../../../world/world.ts';
@@ -27,20 +28,30 @@ export const vlanState: Query<VlanState | undefined> = defineQuery('vlan-state',
   if (vlan === undefined) return undefined;
   const [providerNetwork, tag] = [vlanProvider(vlan.spec), vlanTag(vlan.spec)];
   const other = olderWithTag(world, name);
-  const problem = other === undefined ? networkProblem(world, name, providerNetwork) : tagTaken(name, providerNetwork, tag, other);
+  const finding =
+    other === undefined
+      ? world.ask(networkExists, providerNetwork)
+        ? undefined
+        : networkMissing(name, providerNetwork)
+      : tagTaken(name, providerNetwork, tag, other);
+  const problem = finding === undefined ? undefined : { reason: finding.code, message: finding.message };
   return { providerNetwork, tag, conflict: other !== undefined, ...(problem !== undefined && { problem }) };
 });
 
-/**
- * The Vlan that has this one's tag in its ProviderNetwork: the oldest of them. Untagged Vlans share a network. Decided by the objects alone,
- * so that it ends with the other Vlan or its tag.
- */
+/** Undefined if no other Vlan has its tag, or it is the oldest of them. Untagged Vlans share a network. */
 function olderWithTag(world: World, name: string): string | undefined {
   const vlan = world.vlans.get(name);
   if (vlan === undefined || vlanTag(vlan.spec) === 0) return undefined;
-  const same = [...world.vlans.bucket('tag', `${vlanProvider(vlan.spec)} ${vlanTag(vlan.spec)}`)];
-  const [oldest] = same.toSorted((a, b) => (world.ask(age, a) < world.ask(age, b) ? -1 : 1));
+  const [oldest] = vlansWithTag(world, vlanProvider(vlan.spec), vlanTag(vlan.spec));
   return oldest === name ? undefined : oldest;
+}
+
+/**
+ * The Vlans with a tag in a ProviderNetwork, the oldest first: it has the tag. Decided by the objects alone, so that a conflict ends with
+ * the other Vlan or its tag.
+ */
+export function vlansWithTag(world: World, provider: string, tag: number): readonly string[] {
+  return [...world.vlans.bucket('tag', `${provider} ${tag}`)].toSorted((a, b) => (world.ask(age, a) < world.ask(age, b) ? -1 : 1));
 }
 
 const age: Query<string> = defineQuery('vlan-age', (world, name) => {
@@ -48,8 +59,9 @@ const age: Query<string> = defineQuery('vlan-age', (world, name) => {
   return `${metadata?.creationTimestamp ?? ''} ${metadata?.uid ?? ''}`;
 });
 
-function tagTaken(name: string, provider: string, tag: number, other: string): VlanProblem {
-  const { code, message } = findingOf(
+/** @param other the Vlan that has the tag */
+export function tagTaken(name: string, provider: string, tag: number, other: string): Finding {
+  return findingOf(
     { kind: 'Vlan', name },
     {
       code: 'VlanConflict',
@@ -59,12 +71,10 @@ function tagTaken(name: string, provider: string, tag: number, other: string): V
       rule: `a tag is one network, and the older Vlan has it: choose another one, or put the Subnets on Vlan ${other}; ${commandText`kubectl edit vlan ${name}`}`,
     },
   );
-  return { reason: code, message };
 }
 
-function networkProblem(world: World, name: string, provider: string): VlanProblem | undefined {
-  if (world.ask(networkExists, provider)) return undefined;
-  const { code, message } = findingOf(
+export function networkMissing(name: string, provider: string): Finding {
+  return findingOf(
     { kind: 'Vlan', name },
     {
       code: 'ProviderNetworkMissing',
@@ -74,7 +84,6 @@ function networkProblem(world: World, name: string, provider: string): VlanProbl
       rule: 'it must name one that does; kubectl get provider-networks',
     },
   );
-  return { reason: code, message };
 }
 
 const networkExists: Query<boolean> = defineQuery('provider-network-exists', (world, name) => world.providerNetworks.has(name));

@@ -5,6 +5,7 @@ import { KubeClient } from '../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
 import { KubeTransport } from '../src/kube/transport/transport.ts';
 import { keepHeapSmall } from '../src/runtime/heap.ts';
+import { optimizeWhenBusy } from '../src/runtime/late-compilers.ts';
 import { SILENT } from '../src/runtime/log.ts';
 import type { Failure, Question, Report } from './measured-controller.ts';
 import { followPods } from './pod-timeline.ts';
@@ -12,6 +13,7 @@ import { ProgressWatch } from './progress-watch.ts';
 import { TurnWatch } from './turn-watch.ts';
 
 keepHeapSmall();
+optimizeWhenBusy();
 const [kubeconfig = '', ovnNb = '', followed] = process.argv.slice(2);
 const requests: Record<string, number> = {};
 subscribe('undici:request:create', (message) => {

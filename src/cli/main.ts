@@ -2,9 +2,12 @@
 /** The command line. */
 import { enableCompileCache } from 'node:module';
 import { compiledDirectory } from '../runtime/cache-directory.ts';
+import { optimizeWhenBusy } from '../runtime/late-compilers.ts';
 
 // If the cache is not writable, Node.js compiles everything again.
 enableCompileCache(compiledDirectory());
+// Already while a controller's code is loaded.
+if (process.argv[2] === 'start') optimizeWhenBusy();
 const { program } = await import('./program.ts');
 const { endWithOutput } = await import('./process/output-watch.ts');
 const { withoutHelpOfUnknownCommand } = await import('./errors/usage-error.ts');

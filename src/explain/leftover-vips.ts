@@ -3,8 +3,7 @@
  * and writes no entry, since it does not implement Services. The next holder of such an address would get the traffic.
  */
 import type { DesiredRows } from '../compile/desired-rows.ts';
-import { VPC_LOAD_BALANCERS_RULE } from '../compile/vpc/vpc-load-balancers.ts';
-import { isKeyless } from '../nb/ownership.ts';
+import { isKeyless, LOAD_BALANCERS_RULE } from '../nb/ownership.ts';
 import { identityOf } from '../nb/row-id.ts';
 import { commandText } from '../text/command-text.ts';
 import type { Entry } from '../world/row-identity.ts';
@@ -53,12 +52,12 @@ export function leftoverVips(world: World, desired?: Pick<DesiredRows, 'row'>): 
 
 /** The Vpc that the load balancer belongs to, or will; undefined if a rule for leftovers reports it, or if it is another program's. */
 function ownerOf({ id, table, row, ownership }: Entry, desired: Pick<DesiredRows, 'row'> | undefined): string | undefined {
-  if (ownership.kind === 'ours') return ownership.rule === VPC_LOAD_BALANCERS_RULE ? ownership.owner : undefined;
+  if (ownership.kind === 'ours') return ownership.rule === LOAD_BALANCERS_RULE ? ownership.owner : undefined;
   const held = row['external_ids'];
   const isKubeOvns = ownership.kind === 'legacy' || isKeyless(table, identityOf(id), held instanceof Map ? held : undefined, ownership);
   if (!isKubeOvns) return undefined;
   const [emitted] = desired?.row(id)?.rows ?? [];
-  return emitted?.rule === VPC_LOAD_BALANCERS_RULE ? emitted.owner.name : undefined;
+  return emitted?.rule === LOAD_BALANCERS_RULE ? emitted.owner.name : undefined;
 }
 
 function vipsOf({ id, row }: Entry): readonly LeftoverVip[] {

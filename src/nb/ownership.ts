@@ -14,6 +14,8 @@ export const MAC_KEY = 'kiln.io/mac';
 export const MTU_KEY = 'kiln.io/mtu';
 /** The rule of leftovers, which are retained as they are. */
 export const LEFTOVER_RULE = 'leftover';
+/** The rule of a Vpc's load balancers. */
+export const LOAD_BALANCERS_RULE = 'vpc-load-balancers';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';
 

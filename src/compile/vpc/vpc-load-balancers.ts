@@ -1,6 +1,7 @@
 /** The six Load_Balancers of a Vpc: TCP, UDP and SCTP, each without and with session affinity. Their vips come from Services. */
 import type { LoadBalancerProtocol } from '../../api/names.ts';
 import { clusterLoadBalancer, vpcLoadBalancer } from '../../api/names.ts';
+import { LOAD_BALANCERS_RULE } from '../../nb/ownership.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -10,7 +11,6 @@ import type { Rule } from '../compiler.ts';
 import { emittedVpc } from './vpc-state.ts';
 import { vpcOwner } from './vpc-view.ts';
 
-export const VPC_LOAD_BALANCERS_RULE = 'vpc-load-balancers';
 /** Session affinity in seconds. */
 const SESSION_SECONDS = '10800';
 
@@ -49,7 +49,7 @@ const namedLoadBalancers: Query<Readonly<Record<string, unknown>>> = defineQuery
 });
 
 export const vpcLoadBalancers: Rule = {
-  name: VPC_LOAD_BALANCERS_RULE,
+  name: LOAD_BALANCERS_RULE,
   over: (world) => keysOf(world.vpcs),
   run: (world, vpc) => {
     const emitted = emittedVpc(world, vpc);
@@ -59,7 +59,7 @@ export const vpcLoadBalancers: Rule = {
       kind: 'row',
       id: loadBalancerId(name),
       owner,
-      rule: VPC_LOAD_BALANCERS_RULE,
+      rule: LOAD_BALANCERS_RULE,
       ...(world.ask(namedLoadBalancers, vpc)[statusField] === name && { named: true }),
       columns: {
         name,

@@ -333,6 +333,22 @@ test('a Subnet of another provider is for addresses only', () => {
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
+test("multicast snooping that Kube-OVN set in the switch stays while the Subnet requests it, beside another program's keys", () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  const snoop = { mcast_snoop: 'true', mcast_querier: 'true', mcast_ip4_src: '10.0.0.9' };
+  const config = new Map(Object.entries({ ...snoop, 'vlan-passthru': 'true' }));
+  bench.foreignRow('Logical_Switch', '11111111-1111-4111-8111-111111111111', {
+    ...{ name: 'red', other_config: config, external_ids: { vendor: 'kube-ovn' } },
+  });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', enableMulticastSnoop: true } });
+  bench.converge();
+  const held = (): unknown => bench.row('Logical_Switch', 'red')?.['other_config'];
+  assert.deepEqual(held(), { ...snoop, 'vlan-passthru': 'true' });
+  bench.edit('subnets', 'red', { enableMulticastSnoop: false });
+  bench.converge();
+  assert.deepEqual(held(), { 'vlan-passthru': 'true' });
+});
+
 test('fields of a Subnet that are not implemented are reported', () => {
   const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true, vips: ['10.0.0.9'] });
   const reported = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');

@@ -6,6 +6,7 @@ import { parseOptions } from '../../../api/values/option-text.ts';
 import { routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
 import { MTU_KEY } from '../../../nb/ownership.ts';
+import { SWITCH_CONFIG } from '../../../nb/tables.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { identityOf, rowId } from '../../../nb/row-id.ts';
 import { keysOf } from '../../../world/domain.ts';
@@ -44,7 +45,17 @@ export const subnetSwitch: Rule = {
 export function switchRow(world: World, view: SubnetView): RowOutput {
   const { name } = view;
   const externalIds = { [MTU_KEY]: String(mtuInEffect(world, name)) };
-  return { kind: 'row', id: switchId(name), owner: subnetOwner(view), rule: RULE, columns: { name, other_config: {} }, externalIds };
+  const columns = { name, other_config: snooping(world, name) };
+  return { kind: 'row', id: switchId(name), owner: subnetOwner(view), rule: RULE, columns, externalIds };
+}
+
+/** Multicast snooping is not implemented: where the Subnet requests it, what Kube-OVN set stays. */
+function snooping(world: World, subnet: string): Readonly<Record<string, string>> {
+  if (world.ask(subnetSpec, subnet)?.enableMulticastSnoop !== true) return {};
+  const held = world.rows.column(switchId(subnet), 'other_config');
+  return held instanceof Map
+    ? Object.fromEntries(SWITCH_CONFIG.flatMap((key) => (held.has(key) ? [[key, String(held.get(key))]] : [])))
+    : {};
 }
 
 /** The router port of a Subnet that has one (`hasRouterPort`). */

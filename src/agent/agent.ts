@@ -12,6 +12,7 @@ import { KernelTarget } from './kernel/kernel-target.ts';
 import type { Programs } from './kernel/programs.ts';
 import { RoutingTarget } from './kernel/routing-target.ts';
 import { KubernetesTarget } from './kubernetes-target.ts';
+import { NodeConditionTarget } from './node-condition-target.ts';
 import { OtherFirewallsTarget } from './packet-filter/other-firewalls-target.ts';
 import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
 import { CniServer } from './requests/cni-server.ts';
@@ -65,6 +66,7 @@ export class NodeAgent implements AsyncDisposable {
     };
     const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock, ...seams });
     const kubernetes = new KubernetesTarget({ client, node: settings.node, world, retries, clock, log, wake, ...seams });
+    const condition = new NodeConditionTarget({ client, world, retries, clock, log, wake });
     const switches = new VswitchTarget({ session, world, retries, log, wake, restored });
     const kernel = new KernelTarget({ world, programs, retries, clock, log, wake, restored });
     const routing = new RoutingTarget({ programs, retries, clock, log, wake });
@@ -72,9 +74,10 @@ export class NodeAgent implements AsyncDisposable {
     const firewalls = new OtherFirewallsTarget({ programs, retries, clock, log, wake });
     const uplinks = new UplinkTarget({ world, programs, retries, clock, log, wake });
     const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
-    this.#targets = [kubernetes, switches, kernel, uplinks, routing, filter, firewalls, requests];
+    this.#targets = [kubernetes, condition, switches, kernel, uplinks, routing, filter, firewalls, requests];
     const parts = [
       kubernetes.desired,
+      condition.desired,
       switches.desired,
       kernel.desired,
       uplinks.desired,

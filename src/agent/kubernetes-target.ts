@@ -18,7 +18,7 @@ import { canonicalAddress } from '../net/address.ts';
 import { canonicalCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import type { Retries } from './retries.ts';
-import type { NodeSubnet, NodeWorld } from './world/node-world.ts';
+import type { NodeFacts, NodeSubnet, NodeWorld, ObservedCondition } from './world/node-world.ts';
 import type { NodeAnnotationsOutput } from './world/outputs.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
@@ -37,7 +37,10 @@ interface PodObject extends KubeObject {
 }
 interface NodeObject extends KubeObject {
   readonly metadata: KubeObject['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
-  readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+  readonly status?: {
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly conditions?: readonly (ObservedCondition & { readonly type: string })[];
+  };
 }
 interface SubnetSpec {
   readonly mtu?: number;
@@ -131,6 +134,7 @@ export class KubernetesTarget implements Target {
           uid: metadata.uid ?? '',
           annotations: metadata.annotations ?? {},
           labels: metadata.labels ?? {},
+          ...networkUnavailable(status?.conditions),
           addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
         }),
       ),
@@ -235,6 +239,14 @@ interface MetadataPatch {
 function differing(wanted: readonly TextPatch[], present: Readonly<Record<string, string>>): TextPatch | undefined {
   const found = wanted.flatMap((patch) => Object.entries(patch)).filter(([key, value]) => (present[key] ?? null) !== value);
   return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+/** Without the time of the heartbeat, which says nothing about the network. */
+function networkUnavailable(conditions: NonNullable<NodeObject['status']>['conditions'] = []): Pick<NodeFacts, 'networkUnavailable'> {
+  const found = conditions.find(({ type }) => type === 'NetworkUnavailable');
+  if (found === undefined) return {};
+  const { status = '', reason = '', message = '', lastTransitionTime = '' } = found;
+  return { networkUnavailable: { status, reason, message, lastTransitionTime } };
 }
 
 /** What is in effect: while a later spec is refused, the controller records the one that was accepted, and the MTU that running pods have. */

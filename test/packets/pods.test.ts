@@ -8,6 +8,9 @@ import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, skip } from './packet-cluster.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+interface NodeWithConditions extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[] };
+}
 let cluster: PacketCluster;
 before(async () => {
   if (skip === false) cluster = await PacketCluster.start({ dualStack: true });
@@ -57,6 +60,17 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
       const { metadata } = await cluster.client.get<KubeObject>(NODES, { name: node.name });
       const name = metadata.annotations?.['ovn.kubernetes.io/chassis'] ?? 'none';
       return (await cluster.ovn.sbctl('--bare', '--columns=name', 'find', 'chassis', `name=${name}`)).trim() === name;
+    });
+
+  for (const { node } of cluster.nodes)
+    await until(`${node.name} is schedulable`, async () => {
+      const { status } = await cluster.client.get<NodeWithConditions>(NODES, { name: node.name });
+      const found = status?.conditions?.find(({ type }) => type === 'NetworkUnavailable');
+      return (
+        found?.status === 'False' &&
+        found.reason === 'JoinSubnetGatewayReachable' &&
+        status?.conditions?.some(({ type }) => type === 'Ready')
+      );
     });
 
   // From a node to pods of both nodes and back, and to a host outside, which knows no route to pods.

@@ -48,7 +48,7 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
   };
 }
 
-interface JoinNetwork {
+export interface JoinNetwork {
   readonly port: string;
   readonly mac: string;
   /** With the length of the prefix, sorted. */
@@ -57,7 +57,7 @@ interface JoinNetwork {
 }
 
 /** What the controller wrote for the node; undefined until it is complete. */
-function joinNetwork({ annotations }: NodeFacts): JoinNetwork | undefined {
+export function joinNetwork({ annotations }: NodeFacts): JoinNetwork | undefined {
   const value = (suffix: 'ip_address' | 'mac_address' | 'cidr' | 'gateway' | 'allocated'): string =>
     annotations[podAnnotation('ovn', suffix)] ?? '';
   const port = annotations[annotationKey.portName] ?? '';

@@ -3,6 +3,7 @@ import type { NodeWorld } from '../world/node-world.ts';
 import type { NodeOutput } from '../world/outputs.ts';
 import { egressOfPods, egressTables } from './egress-routing.ts';
 import { nodeBridge } from './node-bridge.ts';
+import { nodeCondition } from './node-condition.ts';
 import { nodeInterface } from './node-interface.ts';
 import type { NodeSettings } from './node-settings.ts';
 import { outgoingNat } from './outgoing-nat.ts';
@@ -14,6 +15,7 @@ export function nodeRules(settings: NodeSettings): readonly Rule<NodeWorld, Node
   return [
     nodeBridge(settings),
     nodeInterface(settings),
+    nodeCondition(settings),
     outgoingNat(settings),
     egressTables(settings),
     egressOfPods(settings),

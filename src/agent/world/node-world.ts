@@ -61,6 +61,15 @@ export interface NodeFacts {
   readonly addresses: readonly string[];
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  readonly networkUnavailable?: ObservedCondition;
+}
+
+/** Of a Node, as the API server has it. */
+export interface ObservedCondition {
+  readonly status?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
 }
 
 /** An Interface of the Open_vSwitch database, by name. */

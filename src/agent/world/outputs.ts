@@ -149,6 +149,16 @@ export interface NodeAnnotationsOutput {
   readonly labels?: Readonly<Record<string, string | null>>;
 }
 
+/** A condition of the Node object. */
+export interface NodeConditionOutput {
+  readonly kind: 'node-condition';
+  readonly node: string;
+  readonly type: 'NetworkUnavailable';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** The state of an attachment for the runtime that asked for it. */
 export interface AnswerOutput {
   readonly kind: 'answer';
@@ -183,4 +193,5 @@ export type NodeOutput =
   | AcceptedDeviceOutput
   | MoveOutput
   | NodeAnnotationsOutput
+  | NodeConditionOutput
   | AnswerOutput;

@@ -37,6 +37,18 @@ test('what is blocked, without a network, misbound or nearly full is found, with
   ]);
 });
 
+test('a Subnet that loses a family under pods is not nearly full of that family', () => {
+  const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
+  scene.subnet('dual', { cidrBlock: '10.4.0.0/24,fd04::/112', namespaces: ['shop'] });
+  scene.bench.converge();
+  scene.pod('web');
+  scene.bench.converge();
+  scene.bench.edit('subnets', 'dual', { cidrBlock: '10.4.0.0/24', protocol: 'IPv4', gateway: '10.4.0.1', excludeIps: ['10.4.0.1'] });
+  scene.bench.converge();
+  assert.equal(scene.bench.object('subnets', 'dual')?.status?.['v6usingIPs'], 1n);
+  assert.deepEqual(findings(scene), ['not ready Subnet dual: kiln explain subnet dual']);
+});
+
 test('a namespace: what is in it, what names it, the Vpcs of its Subnets, and nothing else', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });

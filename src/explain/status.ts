@@ -184,12 +184,18 @@ function notesOf(world: World, chosen: Chosen): readonly Note[] {
   return [...fields, ...objects];
 }
 
+/** Whether its network has no address of the family any more: those that are in use keep it for now, and condition Accepted names them. */
+function isLeavingFamily({ spec }: AnyObservedObject, family: string): boolean {
+  const { cidrBlock } = (spec ?? {}) as { readonly cidrBlock?: unknown };
+  return typeof cidrBlock === 'string' && !cidrBlock.includes(family === 'IPv6' ? ':' : '.');
+}
+
 function nearlyFull(world: World, chosen: Chosen): Finding[] {
   return RESOURCE_NAMES.filter((resource) => wordsOf(resource).runsFull === true).flatMap((resource) =>
     objectsOf(world, resource, chosen).flatMap(([key, object]) =>
       addressesCounted(resource, object).flatMap(({ family, used, free }): Finding[] => {
         const all = Number(free) + Number(used);
-        if (Number(used) === 0 || Number(free) >= NEARLY_FULL * all) return [];
+        if (Number(used) === 0 || Number(free) >= NEARLY_FULL * all || isLeavingFamily(object, family)) return [];
         const message = `${traitsOf(resource).kind} ${key} has ${countText(Number(free))} of ${countText(all)} ${family} addresses left`;
         return [finding('nearly full', resource, key, message, object.metadata.creationTimestamp)];
       }),

@@ -91,8 +91,12 @@ export const uninstallation: readonly Scenario[] = [
       assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc \d+\n/);
       assert.notEqual((await rowsOfKiln(cluster)).length, 0);
 
+      const left = ['create', 'Port_Group', 'name=ovn.sg.leaving', 'external_ids:vendor=kube-ovn'];
+      const group = (await cluster.ovn.nbctl(...left)).trim();
       const done = await kiln(cluster, 'uninstall', '--yes');
       assert.equal(done.exit, 0, done.text);
+      assert.ok(done.text.includes(`left by Kube-OVN, 1: Port_Group ovn.sg.leaving; ovn-nbctl list Port_Group ${group}\n`), done.text);
+      await cluster.ovn.nbctl('pg-del', 'ovn.sg.leaving');
       assert.match(done.text, /\nstays .*; kiln\.io\/term in NB_Global\n/);
       assert.deepEqual(await definitionsLeft(cluster), []);
       assert.deepEqual(await rowsOfKiln(cluster), []);

@@ -24,6 +24,8 @@ import { addLeaseFlag } from '../cluster/leader.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
 import { SoleLeader } from '../cluster/sole-leader.ts';
+import { identityOf } from '../../nb/row-id.ts';
+import { TABLES } from '../../nb/tables.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {
@@ -185,6 +187,19 @@ async function removeDefinitions(client: KubeClient, flags: UninstallFlags, time
   }
 }
 
+const NAMED_ROWS = 4;
+
+/** A line about the rows with Kube-OVN's key that Kiln never adopted; none if there are none. */
+function leftByKubeOvn({ world }: RowRemoval): readonly string[] {
+  const rows = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter(({ ownership }) => ownership.kind === 'legacy');
+  const [first] = rows;
+  if (first === undefined) return [];
+  const names = rows.slice(0, NAMED_ROWS).map(({ id, table }) => `${table} ${identityOf(id)}`);
+  const more = rows.length - names.length;
+  const text = `${names.join(', ')}${more > 0 ? `, ${more} more` : ''}`;
+  return [`stays too         left by Kube-OVN, ${rows.length}: ${text}; ${commandText`ovn-nbctl list ${first.table} ${first.uuid}`}`];
+}
+
 interface Found {
   readonly kinds: readonly ListedKind[];
   readonly definitions: readonly Named[];
@@ -202,6 +217,7 @@ function planLines({ kinds, definitions: defined, own }: Found, removal: RowRemo
     `definitions       ${defined.length === 0 ? 'none' : `${defined.length} of kubeovn.io`}`,
     `its own           ${counted(own.map(({ resource, name }) => `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`))}`,
     `stays             rows of others; ${keys.foreign.length === 0 ? '' : `options of NB_Global that another program set: ${keys.foreign.join(', ')}; `}pods, which have no network of Kiln any more; annotations that node agents read; ${TERM_KEY} in NB_Global`,
+    ...leftByKubeOvn(removal),
   ];
 }
 

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
 import { change } from './change.ts';
 import { churn } from './churn.ts';
+import { cni } from './cni.ts';
 import { Crowd } from './crowd.ts';
 import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
@@ -10,6 +11,8 @@ import { ovsdb } from './ovsdb.ts';
 import { memory } from './memory.ts';
 import { restart } from './restart.ts';
 import { selections } from './selections.ts';
+import { traffic } from './traffic.ts';
+import { whyNoPackets } from '../lab/node/requirements.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { BenchRow } from './row.ts';
 import { FULL, QUICK } from './sizes.ts';
@@ -17,7 +20,8 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, idle, ipam, memory, ovsdb, restart, selections.
+Measures what is named, or everything: bind, change, churn, cni, idle, ipam, memory, ovsdb, restart, selections, traffic.
+cni and traffic need root on Linux: without it "everything" is the others.
 What each measures: bench/README.md.
 
   -o, --output FORMAT  table (the default) or json
@@ -52,12 +56,14 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
       rates: flags.rate === undefined ? sizes.churn.rates : [count('rate', 1)],
       seconds: count('seconds', sizes.churn.seconds),
     }),
+  cni: () => cni(sizes.cni),
   idle: () => idle({ ...sizes.idle, pods: count('pods', sizes.idle.pods) }, flags.crowd),
   ipam: () => ipam(sizes.ipam.cases),
   memory: () => memory({ ...sizes.memory, ...(flags.pods !== undefined && { pods: [count('pods', 0)] }) }, flags.crowd),
   ovsdb: () => ovsdb(sizes.ovsdb),
   restart: () => restart({ pods: flags.pods === undefined ? sizes.restart.pods : [count('pods', 0)] }, flags.crowd),
   selections: () => Promise.resolve(selections(sizes.selections)),
+  traffic: () => traffic(sizes.traffic),
 };
 
 if (asked.length === 1 && asked[0] === 'crowd') await keepCrowd();
@@ -66,7 +72,8 @@ if (unknown !== undefined) refuse(`no benchmark "${unknown}"; there are: ${Objec
 if (!['table', 'json'].includes(flags.output)) refuse(`-o ${flags.output} is neither table nor json`);
 
 const results: Record<string, readonly BenchRow[]> = {};
-for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
+const all = Object.keys(BENCHES).filter((name) => !['cni', 'traffic'].includes(name) || whyNoPackets() === undefined);
+for (const name of asked.length > 0 ? asked : all) {
   process.stderr.write(`${name} …\n`);
   results[name] = await measured(name);
   if (flags.output === 'table') process.stdout.write(table(name, results[name]));

@@ -23,6 +23,9 @@ export interface Sizes {
    */
   readonly memory: { readonly pods: readonly number[]; readonly restSeconds: number };
   readonly selections: SelectionsOptions;
+  /** Pods one after another, at once, and in all when the agent is at rest. */
+  readonly cni: { readonly alone: number; readonly together: number; readonly standing: number; readonly restSeconds: number };
+  readonly traffic: { readonly rounds: number; readonly seconds: number; readonly pings: number };
 }
 
 export const FULL: Sizes = {
@@ -38,6 +41,8 @@ export const FULL: Sizes = {
   ipam: { cases: [] },
   memory: { pods: [10, 1_000, 10_000, 50_000], restSeconds: 20 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
+  cni: { alone: 30, together: 50, standing: 100, restSeconds: 60 },
+  traffic: { rounds: 5, seconds: 4, pings: 300 },
 };
 
 export const QUICK: Sizes = {
@@ -53,4 +58,6 @@ export const QUICK: Sizes = {
   ipam: { cases: ['v4'] },
   memory: { pods: [10, 60], restSeconds: 1 },
   selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },
+  cni: { alone: 2, together: 3, standing: 5, restSeconds: 2 },
+  traffic: { rounds: 1, seconds: 1, pings: 10 },
 };

@@ -1,10 +1,12 @@
 /** What `npm run bench -- -o json` prints, of each benchmark at sizes that take seconds: programs read it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { LONG_RUN } from '../../src/testing/long-run.ts';
+import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -64,14 +66,36 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/10 pods\/s: from creation to annotation, p99/, 'ms', (value) => value > 0],
     [/10 pods\/s: pods that ended before they were bound/, ''],
   ],
+  cni: [
+    [/^kiln-cni: ADD, alone, p50/, 'ms', (value) => value > 0],
+    [/^kiln-cni: DEL, 3 at once, p99/, 'ms', (value) => value > 0],
+    [/^bridge and host-local: ADD, 3 at once, p99/, 'ms', (value) => value > 0],
+    [/^an agent with 5 pods: resident memory/, 'MB', (value) => value > 50],
+    [/^an agent with 5 pods: its own processor time/, '%', (value) => value >= 0],
+    [/^an agent with 5 pods: changes of .* by its start/, '', (value) => value === 0],
+  ],
+  traffic: [
+    [/^throughput of pods to that by hand/, '%', (value) => value > 0],
+    [/^round trip of pods to that by hand/, '×', (value) => value > 0],
+  ],
 };
 
 /** Those that run each day: of the others each takes a cluster of its own. */
 const SHORT: ReadonlySet<string> = new Set(['ipam', 'ovsdb', 'bind', 'selections']);
 
+/** Those with nodes that carry packets. */
+const PACKETS: ReadonlySet<string> = new Set(['cni', 'traffic']);
+
+function noPackets(): string | undefined {
+  const lacking = ['/usr/lib/cni/bridge', '/usr/bin/iperf3'].find((program) => !existsSync(program));
+  return whyNoPackets() ?? (lacking === undefined ? undefined : `${lacking} is not installed`);
+}
+
 for (const [name, wanted] of Object.entries(WANTED)) {
   if (!LONG_RUN && !SHORT.has(name)) continue;
-  const skip = name !== 'ipam' && name !== 'ovsdb' && (missingClusterPrograms() ?? false);
+  const skip =
+    name === 'ipam' || name === 'ovsdb' ? false : PACKETS.has(name) ? (noPackets() ?? false) : (missingClusterPrograms() ?? false);
+  if (PACKETS.has(name) && skip !== false) continue;
   test(`${name}: rows with name, value and unit, those of its aims among them`, { skip }, async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['bench/main.ts', name, '--quick', '-o', 'json'], { cwd: ROOT });
     const results = JSON.parse(stdout) as Readonly<Record<string, readonly Row[]>>;

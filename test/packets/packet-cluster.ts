@@ -63,6 +63,19 @@ async function agentAccount(client: KubeClient, admin: string): Promise<string> 
   return file;
 }
 
+export interface AgentProgram {
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const SOURCES: AgentProgram = { file: MAIN, env: {} };
+
+export interface PacketClusterOptions {
+  readonly dualStack: boolean;
+  /** The agent's; default: its sources. */
+  readonly program: AgentProgram;
+}
+
 /** A node with its agent, which is a process of its own in the node's namespace. */
 export class AgentNode {
   readonly node: PacketNode;
@@ -73,14 +86,24 @@ export class AgentNode {
   readonly #daemon: Daemon;
   readonly #plugin: string;
 
-  constructor(node: PacketNode, directory: string, kubeconfig: string, southbound: string, plugin: string) {
+  constructor(node: PacketNode, directory: string, kubeconfig: string, southbound: string, plugin: string, program: AgentProgram) {
     this.#plugin = plugin;
     this.node = node;
     this.socket = join(directory, 'agent.sock');
     this.log = join(directory, 'agent.log');
     const flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, `--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`];
-    const command = [process.execPath, MAIN, 'agent', ...flags, `--socket=${this.socket}`, '--datapath=netdev'] as const;
-    this.#daemon = new Daemon({ name: 'kiln agent', command: node.namespace.command(...command), log: this.log, env: testEnvironment() });
+    const command = [process.execPath, program.file, 'agent', ...flags, `--socket=${this.socket}`, '--datapath=netdev'] as const;
+    this.#daemon = new Daemon({
+      name: 'kiln agent',
+      command: node.namespace.command(...command),
+      log: this.log,
+      env: { ...testEnvironment(), ...program.env },
+    });
+  }
+
+  /** Of the agent, while it runs. */
+  get pid(): number | undefined {
+    return this.#daemon.pid;
   }
 
   /** Runs a command of `kiln agent` on this node. */
@@ -126,10 +149,15 @@ export class AgentNode {
   }
 
   /** Calls the plugin as a container runtime does. */
-  async cni(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Pick<Called, 'exit' | 'output'>> {
-    const named = { namespace: 'default', name: pod };
-    const { exit, output } = await callPlugin({ program: [this.#plugin], command, socket: this.socket, pod: named, sandbox, more });
+  async cni(...call: Parameters<AgentNode['callPlugin']>): Promise<Pick<Called, 'exit' | 'output'>> {
+    const { exit, output } = await this.callPlugin(...call);
     return { exit, output };
+  }
+
+  /** The same, with what it prints on standard error. */
+  async callPlugin(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Called> {
+    const named = { namespace: 'default', name: pod };
+    return await callPlugin({ program: [this.#plugin], command, socket: this.socket, pod: named, sandbox, more });
   }
 }
 
@@ -161,8 +189,10 @@ export class PacketCluster implements AsyncDisposable {
     this.#stops = stops;
   }
 
-  /** Two nodes, `node-1` and `node-2`. With `dualStack` they, their pods and the join network have both families. */
-  static async start({ dualStack = false } = {}): Promise<PacketCluster> {
+  /**
+   * Two nodes, `node-1` and `node-2`. With `dualStack` they, their pods and the join network have both families.
+   */
+  static async start({ dualStack = false, program = SOURCES }: Partial<PacketClusterOptions> = {}): Promise<PacketCluster> {
     const stops: (() => Promise<unknown>)[] = [];
     const started = async <T>(what: T, start: () => Promise<unknown>, stop: () => Promise<unknown>): Promise<T> => {
       stops.unshift(stop);
@@ -212,7 +242,7 @@ export class PacketCluster implements AsyncDisposable {
         stops.unshift(() => node.delete());
         const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());
-        const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin);
+        const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin, program);
         agent.before = await agent.dump();
         agent.startAgent();
         stops.unshift(() => agent.stopAgent());

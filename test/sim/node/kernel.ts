@@ -159,6 +159,9 @@ export class SimulatedKernel {
     inside.routes = inside.routes.filter(
       ({ dev, src, dst, proto }) => dev !== link.name || (src !== address && !(proto === 'kernel' && dst === networkOf(text))),
     );
+    // Without an address of IPv4 a link has no routes of IPv4.
+    if (familyOf(text) === 4 && !link.addresses.some((one) => familyOf(one.text) === 4))
+      inside.routes = inside.routes.filter(({ dev, family }) => dev !== link.name || family !== 4);
   }
 
   addRoute(inside: Namespace, route: Route, replace: boolean): void {

@@ -254,7 +254,8 @@ class Ip {
     const [from = 'all', table = MAIN, priority = '0', proto] = ['from', 'lookup', 'priority', 'protocol'].map((key) => valueOf(rest, key));
     const family = this.#families[0] ?? familyOf(from);
     if (verb === 'show') {
-      const shown = inside.rules.filter((rule) => rule.family === family && (proto === undefined || rule.proto === proto));
+      // Whatever protocol is asked for: `ip` does not select by it.
+      const shown = inside.rules.filter((rule) => rule.family === family);
       return JSON.stringify(
         shown.map((rule) => ({ priority: rule.priority, ...sourceJson(rule.from), table: rule.table, protocol: rule.proto })),
       );

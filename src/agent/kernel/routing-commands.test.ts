@@ -17,8 +17,8 @@ test('what the kernel lists has the text of the output that made it', () => {
   ]);
   const routes = [
     { dst: 'default', gateway: '172.18.0.9', dev: 'eth1', table: '1001', flags: [] },
-    { type: 'throw', dst: '10.16.0.0/16', table: '1001', flags: [] },
-    { type: 'throw', dst: 'fd00:20::/112', dev: 'lo', table: '1001', metric: 1024, flags: [] },
+    { type: '9', dst: '10.16.0.0/16', table: '1001', flags: [] },
+    { type: '9', dst: 'fd00:20::/112', dev: 'lo', table: '1001', metric: 1024, flags: [] },
   ];
   assert.deepEqual(listedTexts('route', routes), [
     'default via 172.18.0.9 table 1001',

@@ -26,6 +26,9 @@ interface TableRouteJson {
   readonly table?: string;
 }
 
+/** The type of a route that ends the lookup in its table, as `-N` prints it. */
+const THROW = '9';
+
 /** Lists all rules, or our routes, of a family, as JSON with numbers. */
 export function listCommand(family: 4 | 6, part: 'rule' | 'route'): readonly [string, ...string[]] {
   const what = part === 'rule' ? ['rule', 'show'] : ['route', 'show', 'table', 'all', 'proto', String(PROTOCOL)];
@@ -44,7 +47,7 @@ export function listedTexts(part: 'rule' | 'route', listed: unknown): readonly s
       });
   return (listed as readonly TableRouteJson[]).map(({ type, dst = '', gateway, table }) => {
     const destination = dst === 'default' ? dst : (canonicalCidr(dst) ?? canonicalCidr(`${dst}/${dst.includes(':') ? 128 : 32}`) ?? dst);
-    return `${type === 'throw' ? 'throw ' : ''}${destination}${gateway === undefined ? '' : ` via ${gateway}`} table ${table}`;
+    return `${type === THROW ? 'throw ' : ''}${destination}${gateway === undefined ? '' : ` via ${gateway}`} table ${table}`;
   });
 }
 

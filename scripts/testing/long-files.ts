@@ -33,6 +33,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/sim/seeds.test.ts': { seconds: 36, cores: Number.POSITIVE_INFINITY, minutes: 90, long: { seconds: 250 } },
   'test/sim/sim.test.ts': { seconds: 30 },
   'test/sim/node/node.test.ts': { seconds: 8, long: { seconds: 250 } },
+  'test/sim/node/programs.test.ts': { seconds: 5, cores: 0.5 },
   'test/sim/node/known-faults.test.ts': { seconds: 60, onlyLong: true },
   'test/bench/json.test.ts': { seconds: 45, cores: 0.45, long: { seconds: 158 } },
   'test/conformance/real.test.ts': { seconds: 120, cores: 0.3, onBoth: true },

@@ -80,6 +80,7 @@ class Ip {
   readonly #by: Hand;
   readonly #note: (what: string) => void;
   #families: readonly (4 | 6)[] = [];
+  #isNumeric = false;
 
   constructor(kernel: SimulatedKernel, inside: Namespace, by: Hand, note: (what: string) => void) {
     this.#kernel = kernel;
@@ -97,6 +98,7 @@ class Ip {
       if (rest[0] === '-batch') rest = rest.slice(1);
     }
     this.#families = [...(options.has('-4') ? [4 as const] : []), ...(options.has('-6') ? [6 as const] : [])];
+    this.#isNumeric = options.has('-N');
     if (!options.has('-batch')) return this.#command(rest);
     const errors: string[] = [];
     for (const [at, line] of input.split('\n').entries()) {
@@ -134,7 +136,7 @@ class Ip {
         this.#kernel.removeAddress(this.#link(valueOf(rest, 'dev')), rest[0] ?? '');
         return '';
       case 'route show':
-        return JSON.stringify(this.#routes(rest).map(routeJson));
+        return JSON.stringify(this.#routes(rest).map((route) => routeJson(route, this.#isNumeric)));
       case 'route add':
       case 'route replace':
         this.#kernel.addRoute(this.#inside, this.#route(rest), verb === 'replace');
@@ -296,10 +298,10 @@ function sourceJson(from: string): object {
 }
 
 /** As `ip -json` has it: a default route by name, a host without a length. */
-function routeJson({ type, dst, via, dev, src, table, proto }: Route): object {
+function routeJson({ type, dst, via, dev, src, table, proto }: Route, isNumeric: boolean): object {
   const isHost = dst.endsWith('/32') || dst.endsWith('/128');
   return {
-    ...(type === undefined ? {} : { type }),
+    ...(type === undefined ? {} : { type: isNumeric ? '9' : type }),
     dst: /^(0\.0\.0\.0|::)\/0$/.test(dst) ? 'default' : isHost ? dst.split('/')[0] : dst,
     ...(via === undefined ? {} : { gateway: via }),
     ...(dev === undefined ? {} : { dev }),

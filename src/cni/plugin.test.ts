@@ -1,10 +1,14 @@
 /** The plugin against an agent's socket: what it sends is Kube-OVN's, what it prints is the specification's. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { call } from './plugin.ts';
 import { VERSIONS } from './versions.ts';
 
@@ -175,6 +179,16 @@ test('STATUS: code 50 while no ADD would succeed', async () => {
   answer = { status: 503, body: JSON.stringify({ error: 'ovn-controller is not connected' }) };
   const { exit, output } = await run('STATUS');
   assert.deepEqual([exit, output.code, output.details], [1, 50, 'ovn-controller is not connected']);
+});
+
+test('the program waits for its configuration, which a runtime may write later', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], { env: { CNI_COMMAND: 'VERSION' }, stdio: 'pipe' });
+  const output = text(child.stdout);
+  const errors = text(child.stderr);
+  const ended = await Promise.race([once(child, 'close'), sleep(1_000)]);
+  assert.equal(ended, undefined, ended === undefined ? '' : await errors);
+  child.stdin.end(JSON.stringify({ cniVersion: '1.1.0' }));
+  assert.match(await output, /"supportedVersions"/);
 });
 
 test('VERSION', async () => {

@@ -103,6 +103,8 @@ export class PacketFilterTarget implements Target {
     const ran = await programs.run(['nft', '-f', '-'], input);
     if (ran.ok) {
       retries.succeeded(ID);
+      // Another program may have changed it since: the next diff compares with what is.
+      this.desired.due.add(ID);
       this.#seen = await this.#list();
       this.#written = this.#seen?.listing ?? '';
     } else {

@@ -115,6 +115,31 @@ test('a Subnet created again is validated while annotations and port of a pod in
   assert.deepEqual(uuids(state(scene, ROWS)).slice(0, 3), uuids(before).slice(0, 3));
 });
 
+test('a row that a Vpc with Subnets no longer requests is not retained', () => {
+  const { bench } = setUp('blue');
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '10.77.0.0/16', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
+  bench.converge();
+  const routes = (): unknown[] => bench.rows('Logical_Router_Static_Route').filter((row) => row['ip_prefix'] === '10.77.0.0/16');
+  assert.equal(routes().length, 1);
+  bench.edit('vpcs', 'blue', { staticRoutes: [] });
+  bench.converge();
+  assert.deepEqual(routes(), []);
+});
+
+test('a load balancer that another program deletes comes back into the switch of an orphaned network', () => {
+  const { bench } = setUp('blue');
+  const held = (): readonly string[] => bench.list('Logical_Switch', 'red', 'load_balancer');
+  const before = held();
+  assert.ok(before.length > 0);
+  bench.removeByForce('subnets', 'red');
+  bench.converge();
+  assert.deepEqual(held(), before);
+  bench.removeNamedRow('Load_Balancer', (before[0] ?? '').replace('Load_Balancer/', ''));
+  bench.converge();
+  assert.deepEqual(held(), before);
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
 test('the rows are deleted with the last pod', () => {
   const scene = setUp('blue');
   scene.bench.removeByForce('subnets', 'red');

@@ -189,6 +189,8 @@ export class KubernetesTarget implements Target {
       this.desired.due.delete(node);
       const missing = this.#missing(node);
       if (missing !== undefined) void this.#send(node, missing);
+      // A write may have had its effect although its answer was lost.
+      else this.#options.retries.succeeded(`node ${node}`);
     }
     return true;
   }

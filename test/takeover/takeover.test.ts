@@ -24,7 +24,7 @@ for (const release of OLDER_RELEASES) {
         for (const [key, value] of leases.get(uuid) ?? [])
           if (value !== '') assert.equal(options.get(key), value.replaceAll(';', ','), `${uuid} ${key}`);
       assert.deepEqual(await defaultRoutes(cluster.ovn), routes, 'traffic leaves as before');
-      assert.deepEqual(await taken.loadBalancers(), balancers, 'also the one of an OvnDnatRule, which no rule emits');
+      assert.deepEqual(await taken.loadBalancers(), balancers, 'also the one of an OvnDnatRule');
       assert.deepEqual(await taken.localnetPorts(), localnets);
       const after = await taken.rowsByUuid();
       assert.deepEqual(await taken.routerPorts(), ports, 'also those of peerings, which had no keys before 1.12');
@@ -287,6 +287,8 @@ for (const release of OLDER_RELEASES) {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       await taken.converged();
+      // The default Vpc stays, and with spec.enableExternal it keeps its port in the external Subnet.
+      await cluster.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { spec: { enableExternal: false } });
       // In an order in which no object blocks a later one.
       const resources = [
         'statefulsets',

@@ -11,7 +11,7 @@ import { parseMac } from '../../net/mac.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
-import { claimantOfObject } from '../../world/address-objects.ts';
+import { claimantOfObject, hasAddress } from '../../world/address-objects.ts';
 import { eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -24,7 +24,7 @@ import type { SubnetView } from '../subnet/validity/subnet-view.ts';
 import { isWithin } from '../subnet/validity/subnet-view.ts';
 import { vpcRowsRule } from '../vpc/vpc-rows-rule.ts';
 import type { VpcView } from '../vpc/vpc-view.ts';
-import { isOurs, routerId, vpcOwner } from '../vpc/vpc-view.ts';
+import { isOurs, isOursOnceAdopted, routerId, vpcOwner } from '../vpc/vpc-view.ts';
 import { externalProblem } from './external-problem.ts';
 import { gatewayChassis, gatewayChassisRows } from './gateway-chassis.ts';
 
@@ -52,10 +52,13 @@ function portOutputs(world: World, vpc: VpcView, subnet: string): readonly Outpu
   if (external === undefined) return existingPort(world, vpc, subnet);
   if (externalProblem(world, vpc.name, subnet) !== undefined) return [];
   const eip = eipOfPort(vpc.name, subnet);
-  if (!world.ask(eipExists, eip)) return [...missingEip(world, vpc, subnet), ...existingPort(world, vpc, subnet)];
-  const held = world.ask(eipOfPortHolds, eip);
-  if (held === undefined || !isWithin(external, held)) return existingPort(world, vpc, subnet);
-  return world.ask(gatewayChassis, vpc.name).length === 0 ? [] : portRows(world, vpc, external, held);
+  const exists = world.ask(eipExists, eip);
+  // Until the OvnEip has its address the port keeps its own: with a release of Kube-OVN that gives it no finalizer, say.
+  const addresses = (exists ? world.ask(eipOfPortHolds, eip) : undefined) ?? addressesOfPort(world, vpc, subnet);
+  const missing = exists ? [] : missingEip(world, vpc, subnet);
+  if (!hasAddress(addresses)) return missing;
+  if (!isWithin(external, addresses)) return [...missing, ...existingPort(world, vpc, subnet)];
+  return world.ask(gatewayChassis, vpc.name).length === 0 ? missing : [...missing, ...portRows(world, vpc, external, addresses)];
 }
 
 function portRows(world: World, vpc: VpcView, external: SubnetView, held: AddressTexts): readonly RowOutput[] {
@@ -128,7 +131,7 @@ function missingEip(world: World, vpc: VpcView, subnet: string): readonly Output
 
 function addressesOfPort(world: World, vpc: VpcView, subnet: string): AddressTexts {
   const id = externalPortId(vpc.name, subnet);
-  if (!isOurs(world, id, vpcOwner(vpc))) return { v4: '', v6: '', mac: '' };
+  if (!isOursOnceAdopted(world, id, vpcOwner(vpc))) return { v4: '', v6: '', mac: '' };
   const networks = world.rows.column(id, 'networks');
   const texts = networks instanceof Set ? [...networks] : splitList(String(networks ?? ''));
   const addresses = texts.map((text) => String(text).split('/', 1)[0] ?? '');

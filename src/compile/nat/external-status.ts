@@ -7,7 +7,7 @@ import { eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { isOurs, vpcOwner, vpcSpec, vpcView } from '../vpc/vpc-view.ts';
+import { isOursOnceAdopted, vpcOwner, vpcSpec, vpcView } from '../vpc/vpc-view.ts';
 import type { ConditionOutput, Json } from '../output.ts';
 import { externalPortId } from './external-ports.ts';
 import type { Problem } from './external-problem.ts';
@@ -19,7 +19,7 @@ export const connectedExternals: Query<readonly string[]> = defineQuery('vpc-con
   if (view === undefined) return [];
   return world
     .ask(requestedExternals, name)
-    .filter((subnet) => isOurs(world, externalPortId(name, subnet), vpcOwner(view)))
+    .filter((subnet) => isOursOnceAdopted(world, externalPortId(name, subnet), vpcOwner(view)))
     .toSorted();
 });
 

@@ -64,8 +64,9 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
   if (result.kind === 'problem') return [{ ...patch, ...notInEffect(resource, patch, result) }];
   const preceding = world.ask(precedingRule, key);
   if (preceding !== '') return [{ ...patch, ...notInEffect(resource, patch, conflictWith(resource, name, result, preceding)) }];
-  // A rule that is not durable yet could go before its rows.
-  if (!view.durable) return [patch];
+  const rows = natRows(resource, result, owner);
+  // A rule that is not durable yet could go before its rows. Those of Kube-OVN, which gave it no finalizer in older releases, stay.
+  if (!view.durable && !rows.some((row) => row.kind === 'row' && world.rows.state(row.id) !== undefined)) return [patch];
   return [
     { ...patch, ...inEffect(world, resource, key, { view, owner, patch, translation: result }) },
     ...natRows(resource, result, owner),

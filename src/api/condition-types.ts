@@ -34,6 +34,7 @@ export const CONDITION_TYPES = {
   External: { on: 'Vpc', means: 'its router has a port in each external Subnet that it requests; present only while it requests one' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another object has the same address; present only while it does' },
+  InUse: { on: 'OvnEip', means: 'NAT rules use the address; the message counts and names them; present only while they do' },
   NatConflict: {
     on: 'OvnFip, OvnSnatRule, OvnDnatRule',
     means: 'a rule that translates the same waits for this one; present only while it does',

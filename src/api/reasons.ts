@@ -48,6 +48,7 @@ export const REASONS = {
   },
 
   ExternalConnected: { means: 'the router of the Vpc has a port in each external Subnet that it requests', next: '' },
+  UsedByRules: { means: 'NAT rules use the EIP', next: '' },
   Translated: { means: 'the rows of the NAT rule are in OVN, and the router has its external port', next: '' },
 
   // Pending states.

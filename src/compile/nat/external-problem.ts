@@ -15,6 +15,8 @@ export interface Problem {
   readonly message: string;
   /** It ends by itself, and needs no Event. */
   readonly inProgress?: true;
+  /** A field is empty, and may be filled in later. */
+  readonly incomplete?: true;
 }
 
 /** A problem of the spec, or of the objects that it names: without it the port is made. Undefined for none. */

@@ -2,11 +2,13 @@
  * NAT rules that translate the same. The oldest one is in effect; each rule that conflicts with one in effect waits. All of them say so.
  */
 import { commandText } from '../../text/command-text.ts';
+import type { NatRule } from '../../world/nat-rules.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import type { Problem } from './external-problem.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
-import { translations } from './translation.ts';
+import { claimsOf, translationOf, translations } from './translation.ts';
 
 /** Keys of the other rules with a claim of this one, the oldest first. */
 function rivalsOf(world: World, key: string): readonly string[] {
@@ -28,6 +30,27 @@ export function waitingRules(world: World, key: string): readonly string[] {
   return rivalsOf(world, key)
     .filter((one) => world.ask(precedingRule, one) === key)
     .map(ruleText);
+}
+
+/**
+ * Why a rule that is about to be written would conflict with one in effect; undefined if it would not.
+ * @param before what it asks for now; undefined for a new one
+ */
+export function conflictOfNew(world: World, resource: OvnNatRule, rule: NatRule, before?: NatRule): Problem | undefined {
+  const claims = (one: NatRule | undefined): readonly string[] => {
+    const result = one === undefined ? undefined : translationOf(world, resource, one);
+    return result?.kind === 'translation' ? claimsOf(resource, result) : [];
+  };
+  const had = new Set(claims(before));
+  const key = `${resource}/${rule.metadata.name}`;
+  const others = claims(rule).flatMap((claim) => (had.has(claim) ? [] : [...world.derived(translations).bucket('claim', claim)]));
+  const other = others.toSorted().find((one) => one !== key && world.ask(precedingRule, one) === '');
+  if (other === undefined) return undefined;
+  return { reason: 'NatConflict', message: conflictSentence(resource, rule.metadata.name, other) };
+}
+
+export function conflictSentence(resource: OvnNatRule, name: string, other: string): string {
+  return `${traitsOf(resource).kind} ${name}: ${ruleText(other)} translates the same; of two such rules the older one is in effect, and the other waits until it is gone or changed; ${describeRule(other)}`;
 }
 
 export function ruleText(key: string): string {

@@ -14,7 +14,7 @@ import type { ConditionOutput, Json, Output, PatchOutput, RowOwner } from '../ou
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { describeRule, precedingRule, ruleText, waitingRules } from './nat-conflicts.ts';
+import { conflictSentence, precedingRule, waitingRules } from './nat-conflicts.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import type { Translation } from './translation.ts';
@@ -63,7 +63,8 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
   const { result } = entry;
   if (result.kind === 'problem') return [{ ...patch, ...notInEffect(resource, patch, result) }];
   const preceding = world.ask(precedingRule, key);
-  if (preceding !== '') return [{ ...patch, ...notInEffect(resource, patch, conflictWith(resource, name, result, preceding)) }];
+  if (preceding !== '')
+    return [{ ...patch, ...notInEffect(resource, patch, { reason: 'NatConflict', message: conflictSentence(resource, name, preceding) }) }];
   const rows = natRows(resource, result, owner);
   // A rule that is not durable yet could go before its rows. Those of Kube-OVN, which gave it no finalizer in older releases, stay.
   if (!view.durable && !rows.some((row) => row.kind === 'row' && world.rows.state(row.id) !== undefined)) return [patch];
@@ -71,14 +72,6 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
     { ...patch, ...inEffect(world, resource, key, { view, owner, patch, translation: result }) },
     ...natRows(resource, result, owner),
   ];
-}
-
-function conflictWith(resource: OvnNatRule, name: string, { pairs }: Translation, other: string): Problem {
-  const addresses = pairs.map(({ external }) => external).join(',');
-  return {
-    reason: 'NatConflict',
-    message: `${traitsOf(resource).kind} ${name}: ${ruleText(other)} translates the same of ${addresses}, and is older; this one waits until it is gone or changed; ${describeRule(other)}`,
-  };
 }
 
 type Fields = Pick<PatchOutput, 'status' | 'conditions' | 'withoutConditions'>;

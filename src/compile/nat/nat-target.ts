@@ -40,7 +40,7 @@ export function targetOf(world: World, resource: OvnNatRule, rule: NatRule): Nat
   const isSnat = resource === 'ovn-snat-rules';
   const problem = (reason: Problem['reason'], field: string, value: string, text: string, advice: string): Problem => {
     const { message } = findingOf({ kind, name }, { code: reason, field, value, problem: text, rule: advice });
-    return { reason, message };
+    return { reason, message, ...(value === '' && { incomplete: true as const }) };
   };
   const [v4Field, v6Field] = isSnat ? (['v4IpCidr', 'v6IpCidr'] as const) : (['v4Ip', 'v6Ip'] as const);
   const requested = { v4: spec[v4Field] ?? '', v6: spec[v6Field] ?? '' };

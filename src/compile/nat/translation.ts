@@ -71,7 +71,8 @@ export const translations = defineTable<Entry>(
   { claim: ({ claims }) => claims },
 );
 
-function translationOf(world: World, resource: OvnNatRule, rule: NatRule): Entry['result'] {
+/** What a rule asks for, or why it cannot have it. */
+export function translationOf(world: World, resource: OvnNatRule, rule: NatRule): Entry['result'] {
   const invalid = portProblem(resource, rule);
   if (invalid !== undefined) return { kind: 'problem', ...invalid };
   const eip = eipOf(world, resource, rule);
@@ -134,7 +135,7 @@ function portProblem(resource: OvnNatRule, { metadata: { name }, spec }: NatRule
       { kind: traitsOf(resource).kind, name },
       { code: 'NatRuleInvalid', field, value, problem: text, rule: advice },
     );
-    return { reason: 'NatRuleInvalid', message: finding.message };
+    return { reason: 'NatRuleInvalid', message: finding.message, ...(value === '' && { incomplete: true as const }) };
   };
   if (resource === 'ovn-fips') {
     const { type = '' } = spec;
@@ -157,7 +158,7 @@ function portProblem(resource: OvnNatRule, { metadata: { name }, spec }: NatRule
  * What no other rule may translate: with an address, a protocol and a port of an EIP; all that comes to the address of an OvnFip; what one
  * network or address sends through one external Subnet.
  */
-function claimsOf(resource: OvnNatRule, { vpc, external, pairs, protocol, externalPort }: Translation): readonly string[] {
+export function claimsOf(resource: OvnNatRule, { vpc, external, pairs, protocol, externalPort }: Translation): readonly string[] {
   return pairs.map(({ external: address, inner }) => {
     if (resource === 'ovn-fips') return `fip ${external} ${address}`;
     return resource === 'ovn-dnat-rules'

@@ -238,10 +238,15 @@ test('C64: an OvnEip is ready once it has its address, whatever rules wait or go
     made.bench.put(resource, { metadata: { name }, spec: { ovnEip: 'e1' } });
   made.bench.converge();
   assert.deepEqual(shown(), [true, 'dnat,fip,snat']);
+  const { reason, message } = made.bench.condition('ovn-eips', 'e1', 'InUse') ?? assert.fail();
+  assert.deepEqual([reason, message], ['UsedByRules', 'OvnEip e1: 3 NAT rules use it: OvnDnatRule d1, OvnFip f1, OvnSnatRule s1']);
   made.bench.delete('ovn-dnat-rules', 'd1');
   made.bench.delete('ovn-fips', 'f1');
   made.bench.converge();
   assert.deepEqual(shown(), [true, 'snat']);
+  made.bench.delete('ovn-snat-rules', 's1');
+  made.bench.converge();
+  assert.equal(made.bench.condition('ovn-eips', 'e1', 'InUse'), undefined);
   eip(made, 'waits', { v4Ip: '10.0.0.1' });
   made.bench.put('ovn-fips', { metadata: { name: 'f2' }, spec: { ovnEip: 'waits' } });
   made.bench.converge();

@@ -14,16 +14,17 @@ import { keysOf } from '../../world/domain.ts';
 import { isLateForEip } from '../../blockers/late-nat-rules.ts';
 import { vpcOfEip } from '../../world/external-subnets.ts';
 import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
+import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { Output } from '../output.ts';
+import type { Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
 import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
-import { addressOutputs, ownerOf } from './address-object.ts';
+import { addressOutputs, ownerOf, patchOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
   name: 'ovn-eip',
@@ -54,12 +55,25 @@ export const ovnEip: Rule = {
       status: ({ v4, v6, mac }) => ({ v4Ip: v4, v6Ip: v6, macAddress: mac, type, nat: uses.nat, ...(type !== 'lsp' && { ready }) }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
+    const report: PatchOutput = object.terminating ? patchOf(object) : { ...patchOf(object), ...inUse(name, uses) };
     const madeFor = observed.metadata.annotations?.[kilnAnnotation.portOf];
     return madeFor === undefined || madeFor === vpc || object.terminating
-      ? outputs
-      : [...outputs, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }];
+      ? [...outputs, report]
+      : [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }];
   },
 };
+
+/** Most rules that the condition names. */
+const NAMED = 10;
+
+/** The condition that counts and names the rules that use an OvnEip; none while no rule does. */
+function inUse(name: string, { count, rules }: Uses): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
+  if (count === 0) return { withoutConditions: ['InUse'] };
+  const more = count > NAMED ? ` and ${count - NAMED} more` : '';
+  const what = count === 1 ? 'one NAT rule uses' : `${count} NAT rules use`;
+  const message = `OvnEip ${name}: ${what} it: ${rules.slice(0, NAMED).join(', ')}${more}`;
+  return { conditions: [{ type: 'InUse', status: 'True', reason: 'UsedByRules', message }] };
+}
 
 function unusedPort(name: string, subnet: string): Finding {
   return findingOf(
@@ -118,13 +132,21 @@ interface Uses {
   /** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
   readonly nat: string;
   readonly count: number;
+  /** As kind and name, sorted. */
+  readonly rules: readonly string[];
 }
 
 function usesOf(world: World, { resource, name }: AddressObject): Uses {
   const used = natRulesOf(resource).flatMap((rules) =>
-    [...world.natRules[rules].bucket('eip', name)].filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`)).map(() => rules),
+    [...world.natRules[rules].bucket('eip', name)]
+      .filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`))
+      .map((rule) => [rules, rule] as const),
   );
-  return { nat: [...new Set(used.map((rules) => natUseOf(rules)))].toSorted().join(','), count: used.length };
+  return {
+    nat: [...new Set(used.map(([rules]) => natUseOf(rules)))].toSorted().join(','),
+    count: used.length,
+    rules: used.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),
+  };
 }
 
 /**

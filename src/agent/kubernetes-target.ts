@@ -48,6 +48,7 @@ interface SubnetSpec {
   readonly cidrBlock?: string;
   readonly vlan?: string;
   readonly logicalGateway?: boolean;
+  readonly u2oInterconnection?: boolean;
   readonly disableGatewayCheck?: boolean;
   readonly natOutgoing?: boolean;
   readonly gatewayType?: string;
@@ -260,6 +261,7 @@ function subnetOf({ metadata: { annotations, uid }, spec: requested = {}, status
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
     ...(spec.vlan !== undefined && spec.vlan !== '' && { vlan: spec.vlan }),
+    ...(spec.u2oInterconnection === true && { interconnected: true }),
     overlay: (spec.vlan ?? '') === '' || spec.logicalGateway === true,
     checksGateway: spec.disableGatewayCheck !== true,
     natOutgoing: spec.natOutgoing === true,

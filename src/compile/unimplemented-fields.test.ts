@@ -38,14 +38,11 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   subnets: {
     kind: subnetKind,
     implemented:
-      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable vlan vpc',
+      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable u2oFeatures u2oInterconnection u2oInterconnectionIP vlan vpc',
     reported: {
       enableExternalLBAddress: true,
       enableMulticastSnoop: true,
       nodeNetwork: 'default',
-      u2oFeatures: { overlayOnlyRouting: true },
-      u2oInterconnection: true,
-      u2oInterconnectionIP: '10.110.0.9',
       vips: ['10.110.0.7'],
     },
     base: { cidrBlock: '10.110.0.0/24' },

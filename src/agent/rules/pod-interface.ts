@@ -218,7 +218,8 @@ function replyOf({ addresses }: PodNetwork, routes: readonly DeviceRoute[], devi
 
 /** Of a physical network, as the node's label has it; undefined for others, and where packets may go through a tunnel. */
 function physicalMtu(world: NodeWorld, { providerNetwork, subnet }: PodNetwork, { node }: NodeSettings): number | undefined {
-  if (providerNetwork === undefined || world.subnets.get(subnet)?.overlay === true) return undefined;
+  const { overlay = false, interconnected = false } = world.subnets.get(subnet) ?? {};
+  if (providerNetwork === undefined || overlay || interconnected) return undefined;
   return Number(world.nodes.get(node)?.labels[`${providerNetwork}.provider-network.kubernetes.io/mtu`]) || PHYSICAL_MTU;
 }
 

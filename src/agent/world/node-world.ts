@@ -21,6 +21,8 @@ export interface NodeSubnet {
   readonly cidrs: readonly string[];
   /** Its Vlan, if it is an underlay Subnet. */
   readonly vlan?: string;
+  /** Of such a one: the overlay reaches its pods. */
+  readonly interconnected?: true;
   /** Its pods reach other networks through routers of OVN, not through one of a Vlan. */
   readonly overlay: boolean;
   /** False: pods start although their gateway does not answer. */

@@ -4,9 +4,9 @@
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Labels } from '../../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
+import { isUsedBySubnet } from '../../kinds/subnet/dependencies/interconnection.ts';
 import { ipUser } from '../../kinds/ip/dependencies/ip-user.ts';
 import { isOfSubnet, isRequest, isReserved } from '../../world/claimants.ts';
-import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { heldBy } from '../pod/address/held-addresses.ts';
@@ -40,7 +40,7 @@ export type IpHolder =
 const NO_USER: IpHolder = { kind: 'none' };
 
 export function holderOf(world: World, ip: IP): IpHolder {
-  if (isOfSubnet(ip)) return world.ask(subnetExists, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NO_USER;
+  if (isOfSubnet(ip)) return isUsedBySubnet(world, ip.metadata.name, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NO_USER;
   if (isOfNode(ip)) return holdingNode(world, ip);
   // The name is that of a node's or router's port, which has precedence over pods.
   if (!isReserved(ip) && !isRequest(ip) && infrastructureWithPort(world, ip.metadata.name) !== undefined) return NO_USER;
@@ -52,9 +52,6 @@ export function holderOf(world: World, ip: IP): IpHolder {
   if (users.length > 0) return NO_USER;
   return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
-
-/** A boolean, so that a written status runs no rule. */
-const subnetExists: Query<boolean> = defineQuery('ip-subnet-exists', (world, name) => world.ask(subnetIntent, name) !== undefined);
 
 ipUser.define((world, name) => {
   const ip = world.ips.get(name);

@@ -81,14 +81,11 @@ export const subnetUnsupported: Rule = {
 };
 
 /**
- * Fields that Kiln does not implement: a connection of underlay and overlay, virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent
+ * Fields that Kiln does not implement: virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent
  * implements it and reads the Subnet itself.
  */
 export function unimplementedSubnetFields(spec: SubnetSpec): string[] {
   const isSet: Readonly<Record<string, boolean>> = {
-    u2oInterconnection: spec.u2oInterconnection === true,
-    u2oInterconnectionIP: (spec.u2oInterconnectionIP ?? '') !== '',
-    'u2oFeatures.overlayOnlyRouting': spec.u2oFeatures?.overlayOnlyRouting === true,
     vips: (spec.vips ?? []).length > 0,
     enableMulticastSnoop: spec.enableMulticastSnoop === true,
     enableExternalLBAddress: spec.enableExternalLBAddress === true,

@@ -5,6 +5,7 @@ import { orphanedSubnet } from '../../compile/subnet/retained/orphaned-subnet.ts
 import { subnetAcls } from '../../compile/subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from '../../compile/subnet/rows/subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from '../../compile/subnet/rows/subnet-gateway.ts';
+import { subnetInterconnection, vpcOverlayNetworks } from '../../compile/subnet/rows/subnet-interconnection.ts';
 import { subnetLocalnet } from '../../compile/subnet/rows/subnet-localnet.ts';
 import { subnetLoadBalancers } from '../../compile/subnet/rows/subnet-load-balancers.ts';
 import { subnetRoutes } from '../../compile/subnet/rows/subnet-routes.ts';
@@ -22,6 +23,8 @@ export const rules: readonly Rule[] = [
   subnetUnsupported,
   subnetSwitch,
   subnetLocalnet,
+  subnetInterconnection,
+  vpcOverlayNetworks,
   subnetLoadBalancers,
   subnetDhcp,
   subnetAcls,

@@ -41,6 +41,7 @@ function subnetSpec(draws: Draws): DrawnSpec {
   if (draws.chance(0.15)) {
     spec['vlan'] = draws.pick(['vlan0', 'vlan1', 'vlan2']);
     if (draws.chance(0.4)) spec['logicalGateway'] = true;
+    else if (draws.chance(0.5)) spec['u2oInterconnection'] = true;
   }
   if (draws.chance(0.1)) spec['provider'] = draws.pick([...NAMES.networks].map((name) => `${name}.ns0.ovn`));
   return spec;

@@ -185,6 +185,7 @@ export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly stri
   const options = mapOf(router['options']);
   const peers = (vpc.spec.vpcPeerings ?? []).length > 0;
   const learns = options.get('always_learn_from_arp_request') !== 'false';
+  const connected = [...world.subnets.entries()].some(([, { spec }]) => spec.u2oInterconnection === true);
   return [
     ...(vpc.spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '', policy }) => {
       const [network, host, hop] = [parseCidr(cidr), parseAddress(cidr), parseAddress(nextHopIP)];
@@ -196,7 +197,9 @@ export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly stri
         : [`route ${cidr} by ${nextHopIP} is by ${alike.map((row) => textOf(row['policy'])).join()}, and not ${expected}`];
     }),
     ...(learns || !peers || options.size === 0 ? [] : ['router does not learn from ARP requests of its peers']),
-    ...(learns && !peers && vpc.spec.enableExternal !== true && options.size > 0 ? ['router learns from every ARP request'] : []),
+    ...(learns && !peers && !connected && vpc.spec.enableExternal !== true && options.size > 0
+      ? ['router learns from every ARP request']
+      : []),
     ...balancersOf(vpc).flatMap(([name, protocol, session]) => {
       const row = best(world, 'Load_Balancer', name);
       if (row === undefined) return [];

@@ -137,7 +137,9 @@ function subnetFaults(world: World, name: string, { metadata, spec, status }: Su
   const has = gateway?.['networks'];
   const dhcp =
     spec.enableDHCP === true ? splitList(spec.cidrBlock ?? '').map((cidr) => (parseCidr(cidr)?.family === 4 ? 'IPv4' : 'IPv6')) : [];
-  // Its gateway is a physical one.
+  // Its gateway is a physical one, and the router has an address of its own in it, if it is connected.
+  if ((spec.vlan ?? '') !== '' && spec.u2oInterconnection === true && spec.logicalGateway !== true)
+    return link?.['type'] === 'router' && gateway !== undefined ? [] : ['no port leads to its router'];
   if ((spec.vlan ?? '') !== '' && spec.logicalGateway !== true)
     return link === undefined && gateway === undefined ? [] : ['a port leads to a router'];
   return [

@@ -221,7 +221,7 @@ function allocatedAnnotations(world: World, { nic, durable }: Binding): Readonly
       ? annotationOf(nic, 'pod_nic_type') === '' && { [key('pod_nic_type')]: world.settings.podNicType }
       : { [key('pod_nic_type')]: null }),
     [key('allocated')]: 'true',
-    ...(nic.isOvn && subnet?.routed === true && { [key('logical_router')]: subnet.vpc }),
+    ...(nic.isOvn && (subnet?.routed === true || subnet?.interconnected === true) && { [key('logical_router')]: subnet.vpc }),
     ...(nic.isOvn && subnet !== undefined && underlayAnnotations(world, nic, subnet)),
     ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
   };

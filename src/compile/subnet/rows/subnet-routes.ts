@@ -36,8 +36,9 @@ export const subnetRoutes: Rule = {
 
 /** @param routes what `sourceRoutesOf` has */
 export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): readonly RowOutput[] {
-  if (!view.routed) return [];
   const owner = subnetOwner(view);
+  // A Subnet with a physical gateway has policies of its own.
+  if (!view.routed) return view.interconnected ? routes.map((route) => routeRow(view.vpc, route, owner, RULE)) : [];
   const policies = familiesOf(view).flatMap((family): RowOutput[] => {
     const cidr = ofFamily(view, family)?.cidr;
     if (cidr === undefined) return [];
@@ -55,7 +56,7 @@ export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-
 });
 
 export function sourceRoutesOf(world: World, view: SubnetView): readonly Route[] {
-  if (!view.routed || view.inDefaultVpc) return [];
+  if (!(view.routed || view.interconnected) || view.inDefaultVpc) return [];
   return familiesOf(view).flatMap((family): Route[] => {
     const network = ofFamily(view, family);
     if (network === undefined) return [];

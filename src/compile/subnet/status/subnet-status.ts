@@ -23,6 +23,8 @@ import { mtuInUse } from '../validity/mtu-under-pods.ts';
 import { networkInUse } from '../validity/subnet-networks.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
 import { localnetId, subnetUnderlay } from '../validity/underlay.ts';
+import { interconnectionName } from '../../../kinds/subnet/dependencies/interconnection.ts';
+import { isConnected } from '../rows/subnet-interconnection.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
 import { subnetOwner, runsOnceAdopted, subnetNetworks, subnetSpec, subnetView } from '../validity/subnet-view.ts';
@@ -161,6 +163,15 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   if (underlay.kind === 'waiting') return no(underlay.reason, withPort(world, view, underlay.message), 'Warning');
   if (underlay.kind === 'connected' && !isOursOnceAdopted(world, localnetId(view.name), subnetOwner(view)))
     return no('LocalnetPending', `Logical switch ${view.name} has no port ${localnetPort(view.name)} of type localnet yet`);
+  const connection = isConnected(view) ? world.reservations.get(interconnectionName(view.vpc, view.name)) : undefined;
+  if (connection?.kind === 'failed') {
+    const next = commandText`kubectl edit subnet ${view.name}`;
+    return no(
+      connection.code,
+      `Subnet ${view.name} has no address that connects it to the overlay: ${connection.message}; ${next}`,
+      'Warning',
+    );
+  }
   const gateway = world.ask(centralizedGateway, view.name);
   if (gateway?.nodes.length === 0) return no('NoActiveGatewayFound', gatewayMissing(world, view), 'Warning');
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');

@@ -41,9 +41,24 @@ test('other objects, and annotations without a provider: exactly the listed ones
 test('the list has every annotation that the product names', () => {
   const literal = [...product.matchAll(/'((?:ovn\.kubernetes|kiln)\.io\/[a-z_-]+)'/g)].map(([, key]) => key ?? '');
   // Ownership keys of rows in both databases, and keys of output for programs.
-  const others = ['owner', 'uid', 'rule', 'mac', 'mtu', 'term', 'v1', 'container', 'interface', 'provider', 'node'].map(
-    (name) => `kiln.io/${name}`,
-  );
+  const others = [
+    'owner',
+    'uid',
+    'rule',
+    'mac',
+    'mtu',
+    'term',
+    'v1',
+    'container',
+    'interface',
+    'provider',
+    'node',
+    'before',
+    'provider-network',
+    'interface-of-node',
+    'moved',
+    'bridge-mappings',
+  ].map((name) => `kiln.io/${name}`);
   const listed = Object.entries(POD_ANNOTATIONS).flatMap(([suffix, { use }]) =>
     use === '-' ? [] : [podAnnotation('ovn', suffix as PodAnnotationSuffix)],
   );

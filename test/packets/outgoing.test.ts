@@ -3,6 +3,10 @@
  * a firewall of iptables, and programs that flush everything.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { NodeStatus } from '../../src/agent/status/node-status.ts';
@@ -213,6 +217,57 @@ test('externalEgressGateway: to a host outside, with the address of the pod; flu
     await namespace.run('ip', 'route', 'show'),
   ];
   await until('nothing of it is left', async () => (await after()).join() === before.join() && (await routing()) === before[0]);
+});
+
+/** Echo requests of a pod, one every 50 ms for as long as `meanwhile` takes. @returns how many got no answer */
+async function lostWhile(from: RunningPod, to: string, meanwhile: () => Promise<unknown>): Promise<number> {
+  const [program, ...args] = from.sandbox.namespace.command('ping', '-n', '-q', '-i', '0.05', to);
+  const ping = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let shown = '';
+  ping.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  await meanwhile();
+  ping.kill('SIGINT');
+  await once(ping, 'exit');
+  const [, sent = '', received = ''] = /(\d+) packets transmitted, (\d+) received/.exec(shown) ?? [];
+  assert.ok(Number(sent) > 10, shown);
+  // The last one may be under way.
+  return Math.max(0, Number(sent) - Number(received) - 1);
+}
+
+test('the agent is killed and started: no packet is lost, and nothing is written', { skip }, async (t) => {
+  const [program, ...args] = one.node.namespace.command('ip', 'monitor', 'link', 'address', 'route', 'rule');
+  const monitor = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  t.after(() => monitor.kill('SIGKILL'));
+  let changes = '';
+  monitor.stdout.setEncoding('utf8').on('data', (text: string) => (changes += text));
+  // It grows with each transaction.
+  const database = async (): Promise<number> => (await stat(join(one.socket, '../ovs/conf.db'))).size;
+  // The controller writes them into the status again.
+  await until('the policy rules are back', async () => (await one.dump()).includes('ip saddr 10.20.200.0/24 accept'));
+  const before = [await one.dump(), await database()];
+  for (const pod of [web, db])
+    assert.equal(
+      await lostWhile(pod, pod === web ? OUTSIDE : web.address, async () => {
+        await one.killAgent();
+        one.startAgent();
+        await until('the agent sees what is right', async () => (await one.agentCommand('status')).exit === 0);
+      }),
+      0,
+    );
+  assert.deepEqual([await one.dump(), await database()], before);
+  monitor.kill('SIGTERM');
+  assert.equal(changes, '');
+});
+
+test('Open vSwitch and ovn-controller are killed: nodes, pods and the outside reach each other again', { skip }, async () => {
+  for (const name of ['ovn-controller', 'ovs-vswitchd', 'ovsdb-server'] as const) {
+    await one.node.vswitch.kill(name);
+    await one.node.vswitch.restart(name);
+    await until(`pods after ${name}`, async () => await db.sandbox.reaches(web.address, { seconds: 1 }));
+    await until(`the node after ${name}`, async () => await one.node.namespace.reaches(db.address, { seconds: 1 }));
+    await untilSources(`after ${name}`, web, [one.node.address]);
+  }
+  await until('nothing differs', async () => (await one.agentCommand('status')).exit === 0);
 });
 
 test('kiln agent status and cleanup: what there is, what would go, and the node as it was', { skip }, async () => {

@@ -124,7 +124,7 @@ export class AgentNode {
     const { namespace, vswitch } = this.node;
     const parts = [
       (await namespace.run('ip', '-brief', 'link', 'show')).replaceAll(/ .*/g, ''),
-      await namespace.run('ip', '-brief', '-4', 'address', 'show'),
+      (await namespace.run('ip', '-brief', '-4', 'address', 'show')).replaceAll(/\b(UP|DOWN|UNKNOWN) +/g, ''),
       await namespace.run('ip', 'rule', 'show'),
       // Link-local addresses come a while after their link.
       (await namespace.run('ip', 'route', 'show', 'table', 'all')).replaceAll(/^.*\bfe80::.*\n/gm, ''),

@@ -108,13 +108,21 @@ export function routeText({ destination, gateway, source }: DeviceRoute): string
   return `${destination} ${gateway}${source === undefined ? '' : ` src ${source}`}`;
 }
 
+/**
+ * What lets the node forward packets of the families of its addresses. Without IPv6 in the join network the node stays as it is: one that forwards
+ * IPv6 ignores the advertisements of routers.
+ */
+export function forwardingKeys(addresses: readonly string[]): readonly string[] {
+  return ['net.ipv4.ip_forward', ...(addresses.some(isV6) ? ['net.ipv6.conf.all.forwarding'] : [])];
+}
+
 /** The same for a device of the node, which exists. */
 export function linkCommands(output: LinkOutput, observed: Present): readonly Command[] {
   const wanted = routeTexts(output);
   const surplus = observed.routes.filter((route) => !wanted.includes(route));
   const sameRoutes = surplus.length === 0 && wanted.length === observed.routes.length;
-  const forwarding =
-    observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'] } as const];
+  const keys = forwardingKeys(output.addresses).map((key) => `${key}=1`);
+  const forwarding = observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', ...keys] } as const];
   const { name, mac, mtu, addresses, routes } = output;
   const isSame = observed.up && observed.mac === mac && observed.mtu === mtu && observed.addresses.join() === addresses.join();
   if (forwarding.length === 0 && sameRoutes && isSame) return [];

@@ -2,7 +2,7 @@
 import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';
 import type { AddressedDevice, ObservedDevice } from '../world/node-world.ts';
-import { routeText } from './ip-commands.ts';
+import { forwardingKeys, routeText } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
@@ -68,7 +68,7 @@ export async function observeLink(programs: Programs, name: string): Promise<Obs
   const [link] = parse(shown.output) as readonly LinkJson[];
   if (link === undefined) return { kind: 'absent' };
   const addresses = addressesOf(link);
-  const forwarding = await programs.run(['sysctl', '-n', 'net.ipv4.ip_forward']);
+  const forwarding = await programs.run(['sysctl', '-n', ...forwardingKeys(addresses)]);
   return {
     kind: 'present',
     mac: link.address ?? '',
@@ -76,7 +76,12 @@ export async function observeLink(programs: Programs, name: string): Promise<Obs
     up: isUp(link),
     addresses,
     routes: await routesOf(programs, (...command) => command, name, hasV6(addresses)),
-    forwards: forwarding.ok && forwarding.output.trim() === '1',
+    forwards:
+      forwarding.ok &&
+      forwarding.output
+        .trim()
+        .split('\n')
+        .every((value) => value === '1'),
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { PacketNode, type PacketNodeOptions } from '../node/packet-node.ts';
@@ -91,6 +91,7 @@ export class ClusterNode implements AsyncDisposable {
     const daemon = this.#daemons[name];
     daemon.start();
     const ready: Partial<Record<NodeDaemonName, () => Promise<unknown>>> = {
+      'kiln-agent': () => access(join(this.directory, 'agent.sock')),
       containerd: () => this.ctr('version'),
     };
     const probe = ready[name];

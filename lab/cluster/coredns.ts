@@ -15,7 +15,6 @@ const COREFILE = `
     }
     prometheus :9153
     cache 5
-    loop
     reload
     loadbalance
 }

@@ -17,7 +17,7 @@ const WAIT = ['/bin/sh', '-c', 'trap "exit 0" TERM INT; while :; do sleep 3600 &
 
 /** An image with a shell, `ping`, `nc`, `httpd` and `nslookup`; its command waits for its end. Also used as the sandbox of pods. */
 export async function busyboxImage(program: string, folder: string): Promise<Image> {
-  return await makeImage('kiln.local/busybox:1', folder, WAIT, async (root) => {
+  return await makeImage('kiln.local/busybox:1', folder, { Cmd: WAIT }, async (root) => {
     await copyFile(program, join(root, 'bin/busybox'));
     const applets = (await runProgram([program, '--list'])).split('\n').filter((name) => name !== '' && name !== 'busybox');
     for (const name of applets) await symlink('busybox', join(root, 'bin', name));
@@ -27,10 +27,17 @@ export async function busyboxImage(program: string, folder: string): Promise<Ima
 
 /** An image with one program that needs no library. */
 export async function programImage(name: string, program: string, folder: string): Promise<Image> {
-  return await makeImage(`kiln.local/${name}:1`, folder, [`/bin/${name}`], (root) => copyFile(program, join(root, 'bin', name)));
+  return await makeImage(`kiln.local/${name}:1`, folder, { Entrypoint: [`/bin/${name}`] }, (root) =>
+    copyFile(program, join(root, 'bin', name)),
+  );
 }
 
-async function makeImage(name: string, parent: string, command: readonly string[], fill: (root: string) => Promise<void>): Promise<Image> {
+async function makeImage(
+  name: string,
+  parent: string,
+  command: { readonly Cmd?: readonly string[]; readonly Entrypoint?: readonly string[] },
+  fill: (root: string) => Promise<void>,
+): Promise<Image> {
   const folder = join(parent, name.replaceAll(/\W/g, '-'));
   const root = join(folder, 'root');
   for (const one of FOLDERS) await mkdir(join(root, one), { recursive: true });
@@ -43,7 +50,7 @@ async function makeImage(name: string, parent: string, command: readonly string[
   const config = {
     architecture: { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch,
     os: 'linux',
-    config: { Cmd: command, Env: ['PATH=/bin'] },
+    config: { ...command, Env: ['PATH=/bin'] },
     rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
   };
   await writeFile(join(folder, 'config.json'), JSON.stringify(config));

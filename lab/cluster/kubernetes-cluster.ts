@@ -9,6 +9,7 @@ import { HostForward } from '../node/host-forward.ts';
 import { Underlay } from '../node/underlay.ts';
 import { OvnLab } from '../ovn/ovn-lab.ts';
 import { Daemon } from '../programs/daemon.ts';
+import { runProgram } from '../programs/run-program.ts';
 import { RealCluster } from '../real-cluster/real-cluster.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { writeAgentAccount } from './agent-account.ts';
@@ -103,6 +104,12 @@ export class KubernetesCluster implements AsyncDisposable {
       });
       controller.start();
       stops.unshift(() => controller.stop());
+      const serves = (): Promise<boolean> =>
+        control.kubectl(['get', 'subnets.kubeovn.io', 'ovn-default']).then(
+          () => true,
+          () => false,
+        );
+      await controller.waitUntil(serves);
       const agentAccount = join(directory, 'agent.kubeconfig');
       await writeAgentAccount(control, agentAccount);
       progress('making images');
@@ -169,6 +176,12 @@ export class KubernetesCluster implements AsyncDisposable {
   /** Runs kubectl as administrator. */
   async kubectl(...args: readonly string[]): Promise<string> {
     return await this.control.kubectl(args);
+  }
+
+  /** Runs a command of `kiln` on this cluster: `kiln('status')`. Throws `ProgramError` if its exit code is not 0. */
+  async kiln(command: string): Promise<string> {
+    const connection = [`--kubeconfig=${this.control.kubeconfig}`, `--ovn-nb=${this.ovn.nbEndpoint}`];
+    return await runProgram([process.execPath, MAIN, command, ...connection]);
   }
 
   async apply(...objects: readonly object[]): Promise<void> {

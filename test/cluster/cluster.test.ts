@@ -10,7 +10,8 @@ import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { buildExecutable } from '../../scripts/build/executable.ts';
 import { eventually } from '../../src/testing/until.ts';
-import { ask, deployment, inPod, nothingLeft, podsOf, rolledOut } from './workloads.ts';
+import { LONG_RUN } from '../../src/testing/long-run.ts';
+import { ask, deployment, gone, inPod, job, nothingLeft, podsOf, rolledOut, service, webTemplate, workload } from './workloads.ts';
 
 const programs = findNodePrograms();
 const skip = typeof programs === 'string' && programs;
@@ -62,5 +63,55 @@ test('exec, logs and port-forward', { skip }, async () => {
     assert.equal((await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim(), pod.name);
   } finally {
     forward.kill();
+  }
+});
+
+test('Services by kube-proxy and names by CoreDNS, from pods', { skip }, async () => {
+  await cluster.apply(service('web', 'web'));
+  await rolledOut(cluster, 'deployment/coredns', 'kube-system');
+  const pods = await podsOf(cluster, 'web');
+  const names = new Set(pods.map(({ name }) => name));
+  for (const pod of pods)
+    await eventually(`pod ${pod.name} on ${pod.node} reaches the Service by its name`, async () => {
+      const answer = await inPod(cluster, pod, ask('web.default.svc.cluster.local', 80));
+      return names.has(answer);
+    });
+});
+
+test('StatefulSet, DaemonSet and Job', { skip }, async () => {
+  const template = (app: string): object => ({ selector: { matchLabels: { app } }, template: webTemplate({ app }) });
+  await cluster.apply(
+    workload('StatefulSet', 'db', { replicas: 2, serviceName: 'db', ...template('db') }),
+    workload('DaemonSet', 'every', template('every')),
+    job('sums', 4, 'echo $((6 * 7))'),
+  );
+  await rolledOut(cluster, 'statefulset/db');
+  await rolledOut(cluster, 'daemonset/every');
+  await cluster.kubectl('wait', '--for=condition=complete', 'job/sums', '--timeout=600s');
+  assert.equal(await cluster.kubectl('logs', '-l', 'app=sums', '--tail=-1'), '42\n'.repeat(4));
+  assert.equal(new Set((await podsOf(cluster, 'every')).map(({ node }) => node)).size, 2);
+  const address = async (): Promise<string> => (await podsOf(cluster, 'db')).find(({ name }) => name === 'db-0')?.addresses.join() ?? '';
+  const earlier = await address();
+  await cluster.kubectl('delete', 'pod', 'db-0');
+  await rolledOut(cluster, 'statefulset/db');
+  assert.equal(await address(), earlier, 'a pod of a StatefulSet keeps its address');
+  // Pods of the Job that are done have no interface any more.
+  await nothingLeft(cluster);
+  await cluster.kubectl('delete', 'statefulset/db', 'daemonset/every', 'job/sums');
+  for (const app of ['db', 'every', 'sums']) await gone(cluster, app);
+  await nothingLeft(cluster);
+});
+
+test('0 to 40 pods and back, again and again', { skip }, async () => {
+  await cluster.apply(deployment('many', 0));
+  for (let round = 0; round < (LONG_RUN ? 10 : 2); round++) {
+    await cluster.kubectl('scale', 'deployment/many', '--replicas=40');
+    await rolledOut(cluster, 'deployment/many');
+    await nothingLeft(cluster);
+    const addresses = (await podsOf(cluster, 'many')).flatMap((pod) => pod.addresses);
+    assert.equal(new Set(addresses).size, 40, 'each has an address of its own');
+    await cluster.kubectl('scale', 'deployment/many', '--replicas=0');
+    await gone(cluster, 'many');
+    await nothingLeft(cluster);
   }
 });

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesCluster } from '../../lab/cluster/kubernetes-cluster.ts';
 import { leftovers } from '../../lab/cluster/leftovers.ts';
+import { ProgramError } from '../../lab/programs/run-program.ts';
 
 const IMAGE = 'kiln.local/busybox:1';
 /** Pods of a loaded machine take long; only a failing wait takes as long as this. */
@@ -69,8 +70,13 @@ export function job(name: string, completions: number, command: string): object 
 }
 
 /** Waits until all replicas are ready. @param what `deployment/web` */
-export async function rolledOut(cluster: KubernetesCluster, what: string): Promise<void> {
-  await cluster.kubectl('rollout', 'status', what, `--timeout=${PATIENCE}`);
+export async function rolledOut(cluster: KubernetesCluster, what: string, namespace = 'default'): Promise<void> {
+  await cluster.kubectl('rollout', 'status', what, `--namespace=${namespace}`, `--timeout=${PATIENCE}`);
+}
+
+/** Waits until no pod with label `app` exists. */
+export async function gone(cluster: KubernetesCluster, app: string): Promise<void> {
+  await cluster.kubectl('wait', '--for=delete', 'pod', '-l', `app=${app}`, `--timeout=${PATIENCE}`);
 }
 
 /** Running pods of namespace `default` with label `app`, by name. */
@@ -101,10 +107,13 @@ export async function inPod(cluster: KubernetesCluster, { name }: Pick<RunningPo
   return (await cluster.kubectl('exec', name, '--', 'sh', '-c', script)).trim();
 }
 
-/** Waits until every port, device, namespace and logical port has its pod, and every pod has them. Throws with what differs. */
+/**
+ * Waits until every port, device, namespace and logical port has its pod, every pod has them, and `kiln status` has no finding. Throws with what
+ * differs.
+ */
 export async function nothingLeft(cluster: KubernetesCluster): Promise<void> {
   for (const end = performance.now() + SETTLE_MS; ; await sleep(500)) {
-    const found = await leftovers(cluster.nodes, cluster.control, cluster.ovn);
+    const found = [...(await leftovers(cluster.nodes, cluster.control, cluster.ovn)), ...(await findings(cluster))];
     if (found.length === 0) return;
     if (performance.now() > end) throw new Error(found.join('\n'));
   }
@@ -115,4 +124,15 @@ export async function namespaceOf(cluster: KubernetesCluster, pod: RunningPod): 
   const { vswitch } = cluster.node(pod.node).packets;
   const path = await vswitch.vsctl('--bare', '--columns=external_ids', 'find', 'interface', `external_ids:pod_name=${pod.name}`);
   return /pod_netns=(\S+)/.exec(path)?.[1] ?? '';
+}
+
+/** What `kiln status` says if it is not content. */
+async function findings(cluster: KubernetesCluster): Promise<readonly string[]> {
+  try {
+    await cluster.kiln('status');
+    return [];
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    return [`${error.message}\n${error.stdout}`];
+  }
 }

@@ -66,7 +66,8 @@ export function isConnected({ interconnected, routed, protocol }: SubnetView): b
 }
 
 /** The address of the spec, else the one that it has, else any. */
-function requestOf(world: World, { name, created, ...networks }: SubnetView, key: string): AddressRequest {
+function requestOf(world: World, view: SubnetView, key: string): AddressRequest {
+  const { name, created, ...networks } = view;
   const ip = world.ips.get(key);
   const held = ip === undefined ? undefined : addressesOfIp(ip);
   const asked = splitList(world.ask(subnetSpec, name)?.u2oInterconnectionIP ?? '');
@@ -74,7 +75,8 @@ function requestOf(world: World, { name, created, ...networks }: SubnetView, key
     const text = asked.find((one) => parseAddress(one)?.family === family) ?? (family === 4 ? held?.v4 : held?.v6) ?? '';
     return ofFamily(networks, family) === undefined ? '' : text;
   };
-  const [v4, v6, mac] = [of(4), of(6), parseMac(held?.mac ?? '')];
+  // Before 1.14 the IP object has no MAC. Pods know that of the port.
+  const [v4, v6, mac] = [of(4), of(6), parseMac(held?.mac ?? '') ?? parseMac(String(world.rows.column(routerPortId(view), 'mac') ?? ''))];
   return {
     ...{ claimant: key, subnets: [name], families: 'subnet', since: created },
     ...(v4 !== '' && { v4 }),

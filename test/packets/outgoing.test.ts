@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { NodeStatus } from '../../src/agent/status/node-status.ts';
 import type { Resource } from '../../src/kube/resource.ts';
+import { onPath } from '../../lab/programs/executable.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
 
@@ -173,7 +175,11 @@ test(
     assert.deepEqual(await seenBy(cat.sandbox.namespace), [OUTSIDE], 'which sees the client');
     await change('ovn-default', { gatewayType: 'centralized', gatewayNode: 'node-2' });
     await untilSources('by node-2', cat, [two.node.address]);
-    assert.ok(await outside.reaches(HOST_PORT), 'and whose replies leave by another node otherwise');
+    // A connection from before keeps its path, so each attempt is a new one.
+    await until(
+      'its replies, which leave by another node otherwise, come back',
+      async () => await outside.reaches(HOST_PORT, { seconds: 1 }),
+    );
     await change('ovn-default', { gatewayType: 'distributed', gatewayNode: '' });
     await outside.run('ip', 'route', 'delete', `${HOST_PORT}/32`);
     assert.equal((await one.cni('DEL', 'cat', cat.sandbox)).exit, 0);
@@ -218,6 +224,61 @@ test('externalEgressGateway: to a host outside, with the address of the pod; flu
   ];
   await until('nothing of it is left', async () => (await after()).join() === before.join() && (await routing()) === before[0]);
 });
+
+/** Of Debian's containernetworking-plugins; it needs iptables. */
+const PORTMAP = '/usr/lib/cni/portmap';
+
+if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
+  test('hostPort, by the plugin portmap after ours: from the outside, which the pod sees, and from the node', { skip }, async (t) => {
+    const { namespace } = one.node;
+    const server = "require('net').createServer((socket) => socket.end(socket.remoteAddress)).listen(8080)";
+    const [program, ...args] = web.sandbox.namespace.command(process.execPath, '-e', server);
+    const listening = spawn(program, args, { stdio: 'ignore' });
+    t.after(() => listening.kill('SIGKILL'));
+    await outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
+    const portmap = async (command: 'ADD' | 'DEL'): Promise<void> => {
+      const configuration = {
+        cniVersion: '1.0.0',
+        name: 'kube-ovn',
+        type: 'portmap',
+        capabilities: { portMappings: true },
+        runtimeConfig: { portMappings: [{ hostPort: 18080, containerPort: 8080, protocol: 'tcp' }] },
+        prevResult: {
+          cniVersion: '1.0.0',
+          interfaces: [{ name: 'eth0', sandbox: web.sandbox.namespace.path }],
+          ips: [{ address: `${web.address}/16`, interface: 0 }],
+        },
+      };
+      const [file, ...words] = namespace.command(PORTMAP);
+      const ran = spawn(file, words, {
+        env: {
+          PATH: process.env['PATH'],
+          CNI_COMMAND: command,
+          CNI_CONTAINERID: web.sandbox.containerId,
+          CNI_NETNS: web.sandbox.namespace.path,
+          CNI_IFNAME: 'eth0',
+          CNI_PATH: '/usr/lib/cni',
+        },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      let shown = '';
+      for (const stream of [ran.stdout, ran.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (shown += text));
+      ran.stdin.end(JSON.stringify(configuration));
+      const [exit] = (await once(ran, 'exit')) as readonly unknown[];
+      assert.equal(exit, 0, shown);
+    };
+    const ask = async (from: NetworkNamespace): Promise<string> => {
+      const client = `require('net').connect(18080, '${one.node.address}').on('error', (e) => console.log(e.code)).setTimeout(2000, () => process.exit()).pipe(process.stdout)`;
+      return (await from.run(process.execPath, '-e', client)).trim();
+    };
+    await portmap('ADD');
+    assert.equal(await ask(outside), `::ffff:${OUTSIDE}`);
+    assert.equal(await ask(db.sandbox.namespace), '::ffff:100.64.0.2', 'a pod of another node, by the interface of this node');
+    await portmap('DEL');
+    assert.equal(await ask(outside), 'ECONNREFUSED');
+    // The plugin leaves its chains.
+    for (const family of ['ip', 'ip6']) await namespace.run('nft', 'delete', 'table', family, 'nat').catch(() => '');
+  });
 
 /** Echo requests of a pod, one every 50 ms for as long as `meanwhile` takes. @returns how many got no answer */
 async function lostWhile(from: RunningPod, to: string, meanwhile: () => Promise<unknown>): Promise<number> {

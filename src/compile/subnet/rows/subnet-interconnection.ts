@@ -22,6 +22,7 @@ import type { Addresses, IpIdentity } from '../../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../../ip/ip-object.ts';
 import { nodeView } from '../../node/node-view.ts';
 import type { Output, PatchOutput, RowOutput } from '../../output.ts';
+import { macExternalId, rowMac } from '../../row-mac.ts';
 import { isLinkedByAnother, mayLink } from '../../port-link.ts';
 import { emittedSubnet, subnetRows } from '../validity/subnet-state.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
@@ -54,8 +55,11 @@ export const subnetInterconnection: Rule = {
     if (reserved !== undefined)
       outputs.push(ip === undefined ? createIp(identityFor(view, key), reserved) : keepIp(ip, identityFor(view, key), reserved));
     // The port waits for the IP object; until another address is in it, the port keeps its own.
-    const addresses = sameAddresses(held, reserved) ? reserved : held;
-    if (addresses === undefined) return outputs;
+    const settled = sameAddresses(held, reserved) ? reserved : held;
+    if (settled === undefined) return outputs;
+    // A port that exists keeps its MAC: that of Kube-OVN's may be another one than the IP object has.
+    const id = routerPortId(view);
+    const addresses = { ...settled, mac: world.rows.state(id) === undefined ? settled.mac : rowMac(world, id, 'mac') };
     return [...outputs, ...linkRows(world, view, addresses), ...policyRows(world, view), ...statusOf(world, view, addresses)];
   },
 };
@@ -115,7 +119,7 @@ function linkRows(world: World, view: SubnetView, { v4, v6, mac }: Addresses): r
       ipv6_prefix: [],
       ipv6_ra_configs: {},
     },
-    externalIds: { lr: vpc },
+    externalIds: { lr: vpc, ...macExternalId(id, parseMac(mac) ?? rowMac(world, id, 'mac')) },
   };
   return [...(linked ? [{ ...linkRow(owner, name, switchToRouterPort(name, vpc), identityOf(id)), rule: RULE }] : []), port];
 }

@@ -29,7 +29,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/churn/churn.test.ts': { seconds: 230, minutes: 120, onlyLong: true, onBoth: true },
   'test/cluster/cluster.test.ts': { seconds: 900, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
   'test/cluster/agent-policy.test.ts': { seconds: 20, cores: 0.5, onlyLong: true },
-  'test/packets/outgoing.test.ts': { seconds: 60, cores: 0.4, onlyLong: true },
+  'test/packets/outgoing.test.ts': { seconds: 80, cores: 0.4, onlyLong: true },
   'test/cluster/kills.test.ts': { seconds: 500, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
   'test/sim/known-faults.test.ts': { seconds: 120, cores: Number.POSITIVE_INFINITY, onlyLong: true },
   'test/sim/seeds.test.ts': { seconds: 36, cores: Number.POSITIVE_INFINITY, minutes: 90, long: { seconds: 250 } },

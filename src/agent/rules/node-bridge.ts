@@ -17,8 +17,9 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
       // Without an address there is no tunnel, and ovn-controller must not register with another one.
       if (node === undefined || address === undefined) return [bridge];
       const externalIds = {
-        // The chassis keeps its name: another one would leave the first behind in the Southbound database.
-        'system-id': world.settings.get('system-id') ?? node.uid,
+        // The chassis keeps its name: another one would leave the first behind in the Southbound database, which takes no second chassis with the
+        // address of its tunnels. So a node that is set up anew has that of its predecessor: not the uid of the Node object.
+        'system-id': world.settings.get('system-id') ?? settings.node,
         'ovn-remote': settings.southbound,
         'ovn-encap-type': settings.tunnel,
         'ovn-encap-ip': address,

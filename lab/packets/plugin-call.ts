@@ -23,6 +23,10 @@ export interface PluginCall {
   readonly socket: string;
   readonly pod: { readonly namespace: string; readonly name: string };
   readonly sandbox: Sandbox;
+  /** Its name in the sandbox. Default: `eth0`. */
+  readonly interfaceName?: string;
+  /** Where one plugin finds another. Default: `/opt/cni/bin`. */
+  readonly plugins?: string;
   /** More keys of the network configuration. */
   readonly more?: object;
   /** Ends the program. */
@@ -30,15 +34,16 @@ export interface PluginCall {
 }
 
 /** Calls the plugin as a container runtime does: a program with an environment, the network configuration on its standard input. */
-export async function callPlugin({ program = PLUGIN, command, socket, pod, sandbox, more = {}, signal }: PluginCall): Promise<Called> {
+export async function callPlugin(call: PluginCall): Promise<Called> {
+  const { program = PLUGIN, command, socket, pod, sandbox, more = {}, signal } = call;
   const env = {
     PATH: process.env['PATH'] ?? '',
     CNI_COMMAND: command,
     CNI_CONTAINERID: sandbox.containerId,
     CNI_NETNS: sandbox.namespace.path,
-    CNI_IFNAME: 'eth0',
-    CNI_PATH: '/opt/cni/bin',
-    CNI_ARGS: `K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}`,
+    CNI_IFNAME: call.interfaceName ?? 'eth0',
+    CNI_PATH: call.plugins ?? '/opt/cni/bin',
+    CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}`,
   };
   const configuration = { cniVersion: '1.1.0', name: 'kube-ovn', type: 'kube-ovn', server_socket: socket, ...more };
   return await new Promise((resolve, reject) => {

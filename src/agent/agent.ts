@@ -96,6 +96,7 @@ export class NodeAgent implements AsyncDisposable {
     this.server = new CniServer({
       socket,
       requests,
+      clock,
       log,
       status: () => nodeStatus(settings.node, world, this.#targets, requests),
       notReady: () => this.#targets.flatMap(({ waitingFor }) => waitingFor),

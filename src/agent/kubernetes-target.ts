@@ -18,7 +18,7 @@ import { canonicalAddress } from '../net/address.ts';
 import { canonicalCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import type { Retries } from './retries.ts';
-import type { NodeFacts, NodeSubnet, NodeWorld, ObservedCondition } from './world/node-world.ts';
+import { API_SERVER, type NodeFacts, type NodeSubnet, type NodeWorld, type ObservedCondition } from './world/node-world.ts';
 import type { NodeAnnotationsOutput } from './world/outputs.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
@@ -79,6 +79,7 @@ interface ProviderNetworkObject extends KubeObject {
 interface Source {
   readonly cache: ListWatchCache<never>;
   readonly ready: () => boolean;
+  readonly stale: () => boolean;
 }
 
 export interface KubernetesTargetOptions {
@@ -116,8 +117,13 @@ export class KubernetesTarget implements Target {
         this.examineAll();
         wake();
       });
-      cache.onState(wake);
-      return { cache: cache as unknown as ListWatchCache<never>, ready: () => cache.ready };
+      cache.onState((state) => {
+        // What is not observed then may exist.
+        if (state === 'stale') world.failures.set(API_SERVER, 'the API server does not answer; kubectl get nodes');
+        else if (this.#sources.every((source) => !source.stale())) world.failures.delete(API_SERVER);
+        wake();
+      });
+      return { cache: cache as unknown as ListWatchCache<never>, ready: () => cache.ready, stale: () => cache.state === 'stale' };
     };
     this.#sources = [
       observe(

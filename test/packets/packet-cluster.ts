@@ -1,8 +1,8 @@
 /** A cluster whose pods send packets: a real OVN, a controller, and two nodes with Open vSwitch and our agent in each. No container runs. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { KubeClient } from '../../src/kube/client/client.ts';
 import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
@@ -22,13 +22,15 @@ import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
-import { type Called, callPlugin } from '../../lab/packets/plugin-call.ts';
+import { type Called, callPlugin, type PluginCall } from '../../lab/packets/plugin-call.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const installation = findOvn();
+/** Of Debian's package containernetworking-plugins. */
+export const OTHER_PLUGINS = '/usr/lib/cni';
 const DUAL_STACK = ['--default-cidr=10.16.0.0/16,fd00:10:16::/112', '--node-switch-cidr=100.64.0.0/16,fd00:100:64::/112'];
 
 /** Why these tests cannot run here; false if they can. */
@@ -154,6 +156,24 @@ export class AgentNode {
     return { exit, output };
   }
 
+  /** The same for a further interface, with the plugin of that name, which finds ours by Kube-OVN's name. */
+  async attach(
+    command: string,
+    pod: string,
+    sandbox: Sandbox,
+    interfaceName: string,
+    conf: { readonly type: string },
+  ): Promise<Pick<Called, 'exit' | 'output'>> {
+    const own = conf.type === 'kube-ovn';
+    const program = own ? ([this.#plugin] as const) : this.node.namespace.command(join(OTHER_PLUGINS, conf.type));
+    return await this.#call({ program, command, pod, sandbox, more: conf, interfaceName, plugins: dirname(this.#plugin) });
+  }
+
+  async #call(call: Omit<PluginCall, 'socket' | 'pod'> & { readonly pod: string }): Promise<Pick<Called, 'exit' | 'output'>> {
+    const { exit, output } = await callPlugin({ ...call, socket: this.socket, pod: { namespace: 'default', name: call.pod } });
+    return { exit, output };
+  }
+
   /** The same, with what it prints on standard error. */
   async callPlugin(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Called> {
     const named = { namespace: 'default', name: pod };
@@ -202,7 +222,8 @@ export class PacketCluster implements AsyncDisposable {
     try {
       const directory = await makeTemporaryFolder('kiln-packets-');
       stops.unshift(() => rm(directory, { recursive: true, force: true }));
-      const plugin = join(directory, 'kiln-cni');
+      const plugin = join(directory, 'plugins', 'kube-ovn');
+      await mkdir(dirname(plugin));
       await buildExecutable('src/cni/main.ts', plugin);
       const ovn = new OvnLab();
       await started(

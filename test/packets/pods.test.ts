@@ -1,11 +1,16 @@
 /** Pods on two nodes talk: real Open vSwitch, ovn-controller, the agent, and the plugin as a program. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { KubeObject, Resource } from '../../src/kube/resource.ts';
+import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { until } from '../../src/testing/until.ts';
-import { type AgentNode, PacketCluster, skip } from './packet-cluster.ts';
+import { type AgentNode, OTHER_PLUGINS, PacketCluster, skip } from './packet-cluster.ts';
+
+interface LinkStatistics {
+  readonly stats64: { readonly rx: { readonly packets: number } };
+}
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 interface NodeWithConditions extends KubeObject {
@@ -103,6 +108,35 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   await until('the port is back', async () => (await ports()).includes(device));
   assert.ok(await db.sandbox.reaches(web.address));
 
+  // Limits and the mirror are changed while the pod runs, and taken away.
+  const annotate = (values: Readonly<Record<string, string | null>>): Promise<unknown> =>
+    cluster.client.mergePatch(PODS, { namespace: 'default', name: 'web' }, { metadata: { annotations: values } });
+  const shaping = (): Promise<string> => one.node.namespace.run('tc', 'class', 'show', 'dev', device);
+  const copied = async (): Promise<number> => {
+    const [link] = JSON.parse(await one.node.namespace.run('ip', '-s', '-json', 'link', 'show', 'dev', 'mirror0')) as [LinkStatistics];
+    return link.stats64.rx.packets;
+  };
+  for (const [rate, expected] of [
+    ['3', /rate 3Mbit/],
+    ['7', /rate 7Mbit/],
+  ] as const) {
+    await annotate({ 'ovn.kubernetes.io/ingress_rate': rate, 'ovn.kubernetes.io/egress_rate': rate, 'ovn.kubernetes.io/mirror': 'true' });
+    await until(`the rate is ${rate}`, async () => expected.test(await shaping()));
+    const policed = await one.node.vswitch.vsctl('get', 'interface', device, 'ingress_policing_rate', 'ingress_policing_burst');
+    assert.equal(policed.trim(), `${rate}000\n${Number(rate) * 800}`);
+  }
+  assert.ok(await db.sandbox.reaches(web.address));
+  await until('packets of the pod are copied', async () => {
+    await db.sandbox.reaches(web.address);
+    return (await copied()) > 0;
+  });
+  await annotate({ 'ovn.kubernetes.io/ingress_rate': null, 'ovn.kubernetes.io/egress_rate': null, 'ovn.kubernetes.io/mirror': null });
+  await until('there are no limits', async () => !/rate/.test(await shaping()));
+  const rows = async (table: string): Promise<string> => await one.node.vswitch.vsctl('--columns=type,external_ids', 'list', table);
+  // ovn-controller has a row of its own, of type linux-noop.
+  await until('no row is left', async () => !(await rows('qos')).includes(device));
+  assert.equal((await one.node.vswitch.vsctl('get', 'mirror', 'm0', 'select_src_port')).trim(), '[]');
+
   // A pod has taken an address that the controller gives to another one.
   const taken = ['10.16.0.77', 'fd00:10:16::77'];
   for (const address of ['10.16.0.77/16', 'fd00:10:16::77/112'])
@@ -134,4 +168,78 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   assert.doesNotMatch(await one.node.namespace.run('ip', 'link', 'show'), new RegExp(device));
   assert.ok(!(await db.sandbox.reaches(web.address, { seconds: 1 })));
   await Promise.all([web.sandbox.delete(), db.sandbox.delete()]);
+});
+
+const ATTACHMENTS: Resource = {
+  group: 'k8s.cni.cncf.io',
+  version: 'v1',
+  plural: 'network-attachment-definitions',
+  kind: 'NetworkAttachmentDefinition',
+  namespaced: true,
+};
+
+test('a pod with further networks: one of OVN, and one of the bridge plugin with addresses of the agent', { skip }, async () => {
+  const [one] = cluster.nodes;
+  assert.ok(one);
+  const networks = {
+    fast: { cniVersion: '1.0.0', type: 'kube-ovn', server_socket: one.socket, provider: 'fast.default.ovn' },
+    wide: {
+      cniVersion: '1.0.0',
+      type: 'bridge',
+      bridge: 'cni0',
+      ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wide.default' },
+    },
+  } as const;
+  // Without Debian's plugins that of OVN alone.
+  const devices = [
+    ['net1', networks.fast] as const,
+    ...(existsSync(join(OTHER_PLUGINS, 'bridge')) ? [['net2', networks.wide] as const] : []),
+  ];
+  for (const [name, config] of Object.entries(networks)) {
+    const spec = { config: JSON.stringify(config) };
+    await cluster.client.create<KubeObject>(ATTACHMENTS, { metadata: { name, namespace: 'default' }, spec } as KubeObject);
+  }
+  const subnet = (name: string, provider: string, cidrBlock: string): Promise<void> =>
+    cluster.create('Subnet', 'subnets', { metadata: { name }, spec: { provider, cidrBlock, protocol: 'IPv4' } });
+  await subnet('fast', 'fast.default.ovn', '10.51.0.0/24');
+  await subnet('wide', 'wide.default', '10.52.0.0/24');
+  const routes = '[{"dst":"10.99.0.0/16","gw":"10.51.0.9"}]';
+  const pods = await Promise.all(
+    ['left', 'right'].map(async (name, index) => {
+      await cluster.createPod(name, one, {
+        'k8s.v1.cni.cncf.io/networks': 'fast@net1,wide@net2',
+        'fast.default.ovn.kubernetes.io/routes': routes,
+      });
+      return { name, sandbox: await Sandbox.create(name, `${index}`.padEnd(64, 'd')) };
+    }),
+  );
+  for (const { name, sandbox } of pods)
+    for (const [device, conf] of devices) {
+      const { exit, output } = await one.attach('ADD', name, sandbox, device, conf);
+      assert.equal(exit, 0, output);
+    }
+  const [left, right] = pods;
+  assert.ok(left && right);
+  const addressOf = async (device: string): Promise<string> => {
+    const shown = JSON.parse(await right.sandbox.namespace.run('ip', '-4', '-json', 'address', 'show', 'dev', device)) as [
+      { readonly addr_info: readonly [{ readonly local: string }] },
+    ];
+    return shown[0].addr_info[0].local;
+  };
+  for (const [device] of devices) {
+    const address = await addressOf(device);
+    assert.ok(address.startsWith(device === 'net1' ? '10.51.0.' : '10.52.0.'), address);
+    assert.ok(await left.sandbox.reaches(address), `${device}: ${address}`);
+  }
+  assert.match(await left.sandbox.namespace.run('ip', 'route'), /^10\.99\.0\.0\/16 via 10\.51\.0\.9 dev net1/m);
+  assert.doesNotMatch(await left.sandbox.namespace.run('ip', 'route'), /^default/m);
+  for (const { name, sandbox } of pods) {
+    for (const [device, conf] of devices.toReversed())
+      assert.deepEqual(await one.attach('DEL', name, sandbox, device, conf), {
+        exit: 0,
+        output: '',
+      });
+    await sandbox.delete();
+  }
+  assert.doesNotMatch(await one.node.vswitch.vsctl('list-ports', 'br-int'), /net1_h$/m);
 });

@@ -9,6 +9,8 @@ import { chainLines, type FilterChain, type ListedRule } from '../packet-filter/
 import { TABLE } from '../packet-filter/packet-filter-target.ts';
 import { INTEGRATION_BRIDGE } from '../rules/node-settings.ts';
 import { externalIdsOf, isOurs, removalOperations } from '../vswitch/port-diff.ts';
+import { MIRROR, mirrorRemoval } from '../vswitch/mirror-diff.ts';
+import { qosRemoval } from '../vswitch/port-qos-diff.ts';
 import { restored } from '../vswitch/settings-before.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
 
@@ -67,7 +69,11 @@ function vswitchSteps(replica: Replica): readonly CleanupStep[] {
   const [settings] = replica.table('Open_vSwitch').values();
   const keys = settings && restored(externalIdsOf(settings));
   return [
-    ...ours.flatMap((row) => transaction(`port ${String(row['name'])}${podText(row)}`, removalOperations(replica, String(row['name'])))),
+    ...ours.flatMap((row) => {
+      const name = String(row['name']);
+      return transaction(`port ${name}${podText(row)}`, [...removalOperations(replica, name), ...qosRemoval(replica, name)]);
+    }),
+    ...transaction(`mirror ${MIRROR}`, mirrorRemoval(replica)),
     ...(settings === undefined || keys === undefined || keys.unset.length === 0
       ? []
       : transaction(`keys of Open_vSwitch: ${[...Object.keys(keys.set), ...keys.unset].join(', ')}`, [

@@ -9,6 +9,7 @@ import { listRouting } from '../kernel/routing-target.ts';
 import { listOurRules } from '../packet-filter/other-firewalls-target.ts';
 import { TABLE } from '../packet-filter/packet-filter-target.ts';
 import { declareIndexes } from '../vswitch/port-diff.ts';
+import { declareQosIndexes } from '../vswitch/port-qos-diff.ts';
 import { VSWITCH_TABLES } from '../vswitch/vswitch-target.ts';
 import { type CleanupStep, cleanupSteps, providerBridges, type Remains } from './cleanup-steps.ts';
 
@@ -30,6 +31,7 @@ const VSWITCH_MS = 5_000;
 export async function cleanUp({ vswitch, places, programs, clock, dryRun, done, failed }: CleanupOptions): Promise<void> {
   const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock });
   declareIndexes(session.replica);
+  declareQosIndexes(session.replica);
   session.start();
   try {
     const synced = await session.untilSynced(AbortSignal.timeout(VSWITCH_MS)).then(

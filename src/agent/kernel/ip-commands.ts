@@ -124,10 +124,11 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
   const keys = forwardingKeys(output.addresses).map((key) => `${key}=1`);
   const forwarding = observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', ...keys] } as const];
   const { name, mac, mtu, addresses, routes } = output;
-  const isSame = observed.up && observed.mac === mac && observed.mtu === mtu && observed.addresses.join() === addresses.join();
+  const isSame =
+    observed.up && (mac === undefined || observed.mac === mac) && observed.mtu === mtu && observed.addresses.join() === addresses.join();
   if (forwarding.length === 0 && sameRoutes && isSame) return [];
   const lines = [
-    ...(observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
+    ...(mac === undefined || observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
     ...(observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
     ...(observed.up ? [] : [`link set dev ${name} up`]),
     ...observed.addresses.filter((address) => !addresses.includes(address)).map((address) => `address delete ${address} dev ${name}`),

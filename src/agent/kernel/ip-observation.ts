@@ -34,7 +34,10 @@ interface RouteJson {
 export async function observeDevice(programs: Programs, name: string, namespacePath: string, innerName: string): Promise<ObservedDevice> {
   const inner = await programs.run(inNamespace(namespacePath, 'ip', '-json', 'address', 'show', 'dev', innerName));
   if (!inner.ok) {
-    if (/^nsenter: .*No such file|^nsenter: reassociate/m.test(inner.message)) return { kind: 'no-namespace' };
+    if (/^nsenter: .*No such file|^nsenter: reassociate/m.test(inner.message)) {
+      const { ok } = await programs.run(['ip', '-json', 'link', 'show', 'dev', name]);
+      return ok ? { kind: 'no-namespace', linked: true } : { kind: 'no-namespace' };
+    }
     if (/does not exist/.test(inner.message)) return { kind: 'absent' };
     throw new Error(inner.message);
   }

@@ -1,9 +1,11 @@
 /** The socket of the CNI plugin: HTTP with JSON, as Kube-OVN's daemon has it. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CollectRequest, InterfaceRequest } from '../../cni/agent-protocol.ts';
+import { isOvnProvider } from '../../api/names.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { requestProblem } from './request-problem.ts';
@@ -12,6 +14,8 @@ import type { Reply, RequestsTarget } from './requests-target.ts';
 const MOST_BYTES = 1024 * 1024;
 /** Only root asks: the container runtime. */
 const MODE = 0o600;
+/** The socket's file is looked for. */
+const WATCH_MS = 5_000;
 /** A name that Linux accepts, in one line. */
 const INTERFACE_NAME = /^(?!\.{1,2}$)[^\s/:]{1,15}$/;
 
@@ -22,6 +26,7 @@ export interface CniServerOptions {
   readonly notReady: () => readonly string[];
   /** For `kiln agent status`. */
   readonly status: () => NodeStatus;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -33,15 +38,33 @@ export interface CniReply {
 
 export class CniServer {
   readonly #options: CniServerOptions;
-  readonly #server: Server;
+  #server: Server;
+  #timer: TimerHandle;
+  #closed = false;
 
   constructor(options: CniServerOptions) {
     this.#options = options;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = this.#create();
   }
 
   /** @throws Error if the socket cannot be made */
   async listen(): Promise<void> {
+    await this.#bind();
+    this.#watch();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#server.closeAllConnections();
+    await new Promise((closed) => this.#server.close(closed));
+  }
+
+  #create(): Server {
+    return createServer((request, response) => void this.#serve(request, response));
+  }
+
+  async #bind(): Promise<void> {
     const { socket } = this.#options;
     await mkdir(dirname(socket), { recursive: true });
     // The socket of an agent that was killed.
@@ -53,9 +76,28 @@ export class CniServer {
     await chmod(socket, MODE);
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((closed) => this.#server.close(closed));
+  #watch(): void {
+    this.#timer = this.#options.clock.setTimeout(() => void this.#look(), WATCH_MS);
+  }
+
+  /** Without its file no plugin reaches a socket, and nothing tells. Requests that are under way end on the old one. */
+  async #look(): Promise<void> {
+    const { socket, log } = this.#options;
+    const exists = await stat(socket).then(
+      () => true,
+      () => false,
+    );
+    if (this.#closed) return;
+    if (!exists) {
+      log.warn('the socket for the CNI plugin was removed; it is made again', { socket });
+      const before = this.#server;
+      this.#server = this.#create();
+      before.close();
+      await this.#bind().catch((error: unknown) =>
+        log.warn('the socket for the CNI plugin cannot be made', { socket, reason: String(error) }),
+      );
+    }
+    this.#watch();
   }
 
   /** What a request is answered, whichever way it came. @param gone aborted when nobody waits for the answer any more */
@@ -129,7 +171,8 @@ export class CniServer {
       case '/api/v1/del':
         return await requests.remove(key);
       case '/api/v1/check':
-        return await requests.check(key);
+        // Of addresses for another plugin nothing is on the node, and a restarted agent knows nothing of them.
+        return isOvnProvider(request.provider) ? await requests.check(key) : { ok: true, reply: undefined };
       default:
         return undefined;
     }

@@ -2,9 +2,14 @@
 import { annotationKey } from '../../api/well-known.ts';
 import type { Rule } from '../../compile/compiler.ts';
 import { ONCE } from '../../world/domain.ts';
+import type { DeviceName } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { NodeOutput } from '../world/outputs.ts';
+import { portKey, VENDOR } from '../world/port-keys.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
+
+/** A mirror takes packets of every pod. */
+const LARGEST_MTU = 9_000;
 
 export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
   return {
@@ -14,8 +19,9 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
       const node = world.nodes.get(settings.node);
       const [address] = node?.addresses ?? [];
       const bridge: NodeOutput = { kind: 'bridge', name: INTEGRATION_BRIDGE, datapathType: settings.datapath };
+      const mirror = mirrorOf(settings);
       // Without an address there is no tunnel, and ovn-controller must not register with another one.
-      if (node === undefined || address === undefined) return [bridge];
+      if (node === undefined || address === undefined) return [bridge, ...mirror];
       const externalIds = {
         // The chassis keeps its name: another one would leave the first behind in the Southbound database, which takes no second chassis with the
         // address of its tunnels. So a node that is set up anew has that of its predecessor: not the uid of the Node object.
@@ -29,7 +35,23 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
       // The controller makes gateways of it, so it has to be the chassis that ovn-controller registers.
       const annotations: readonly NodeOutput[] =
         settled === undefined ? [] : [{ kind: 'node-annotations', node: settings.node, annotations: { [annotationKey.chassis]: settled } }];
-      return [bridge, { kind: 'settings', externalIds }, ...annotations];
+      return [bridge, ...mirror, { kind: 'settings', externalIds }, ...annotations];
     },
   };
+}
+
+/** As Kube-OVN has it: `tcpdump -i mirror0` shows the packets of pods with annotation `mirror`. */
+function mirrorOf({ node }: NodeSettings): readonly NodeOutput[] {
+  const port = 'mirror0' as DeviceName;
+  return [
+    {
+      kind: 'port',
+      name: port,
+      bridge: INTEGRATION_BRIDGE,
+      type: 'internal',
+      externalIds: { [portKey.vendor]: VENDOR, [portKey.node]: node },
+    },
+    { kind: 'link', name: port, mac: undefined, mtu: LARGEST_MTU, addresses: [], routes: [] },
+    { kind: 'mirror', name: 'm0', bridge: INTEGRATION_BRIDGE, port },
+  ];
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attachmentKey, hostDevice } from '../world/attachment.ts';
-import { type NodeSubnet, NodeWorld, type ObservedDevice } from '../world/node-world.ts';
+import { API_SERVER, type NodeSubnet, NodeWorld, type ObservedDevice } from '../world/node-world.ts';
 import type { Answer, NodeOutput } from '../world/outputs.ts';
 import { podInterface } from './pod-interface.ts';
 
@@ -321,6 +321,41 @@ test('a pod that is gone keeps its interface until its namespace is gone too', (
   assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
   world.devices.set(HOST, { kind: 'no-namespace' });
   assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+});
+
+test('after a reboot what the agent finds without a namespace is abandoned, though its pod exists; a namespace that lost its path is not', () => {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, order: 0 });
+  world.devices.set(HOST, { kind: 'no-namespace', linked: true });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+});
+
+test('a pod that is not observed: awaited, and refused at once while the API server is away', () => {
+  const world = scene();
+  world.pods.delete('shop/web');
+  assert.equal(answerOf(run(world))?.kind, 'waiting');
+  world.failures.set(API_SERVER, 'the API server does not answer');
+  assert.deepEqual(answerOf(run(world)), {
+    kind: 'refused',
+    reason: 'pod shop/web is not observed on node node-1: the API server does not answer',
+  });
+  // What is known is enough.
+  world.pods.set('shop/web', { uid: 'u', annotations: ANNOTATIONS });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+});
+
+test('a namespace that vanishes while its interface is made: refused at once', () => {
+  const world = scene();
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  const answer = answerOf(run(world));
+  assert.match(
+    answer?.kind === 'refused' ? answer.reason : '',
+    /^network namespace \/run\/netns\/a of pod shop\/web does not exist: its sandbox is gone/,
+  );
 });
 
 test('of two sandboxes of a pod the later one has the port; the earlier one gets no answer that it is ready', () => {

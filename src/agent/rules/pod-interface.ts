@@ -6,7 +6,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import { type Attachment, type DeviceName, hostDevice, interfaceOf } from '../world/attachment.ts';
 import { linkAlias } from '../kernel/link-alias.ts';
-import type { NodeWorld } from '../world/node-world.ts';
+import { API_SERVER, type NodePod, type NodeWorld } from '../world/node-world.ts';
 import type { Answer, AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../world/outputs.ts';
 import { INSTALLED, portKey, VENDOR } from '../world/port-keys.ts';
 import { defaultMtu, mtuProblem } from './interface-mtu.ts';
@@ -40,14 +40,10 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
         ];
       const pod = world.pods.get(`${attachment.pod.namespace}/${attachment.pod.name}`);
       const network = pod && podNetwork(pod, attachment);
-      if (pod === undefined && isGone) return [answer(attachment, { kind: 'abandoned' })];
+      if (isAbandoned(world, attachment, name, pod)) return [answer(attachment, { kind: 'abandoned' })];
       // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
       const kept = (state: Answer): readonly NodeOutput[] => [...retained(attachment, name), answer(attachment, state)];
-      if (network === undefined)
-        return kept({
-          kind: 'waiting',
-          reason: `pod ${attachment.pod.namespace}/${attachment.pod.name} is not observed on node ${settings.node}`,
-        });
+      if (network === undefined) return kept(unobserved(world, attachment, settings));
       if (pod?.uid !== attachment.podUid && attachment.podUid !== undefined)
         return kept({
           kind: 'waiting',
@@ -63,16 +59,32 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const device = deviceOf(world, attachment, name, network, routes, settings);
       const missing =
         underlayMissing(world, network.subnet, settings) ?? missingOf(world, device, port) ?? unconnected(world, port, device, network);
-      const duplicate = duplicateOf(world, device, attachment);
+      const refusal = sandboxGone(world, device, attachment) ?? duplicateOf(world, device, attachment);
       const state: Answer =
-        duplicate !== undefined
-          ? { kind: 'refused', reason: duplicate }
+        refusal !== undefined
+          ? { kind: 'refused', reason: refusal }
           : missing === undefined
             ? { kind: 'ready', reply: replyOf(network, routes, device) }
             : { kind: 'waiting', reason: missing, podUid: pod?.uid };
       return [device, port, answer(attachment, state)];
     },
   };
+}
+
+/**
+ * Its namespace is gone, and so is its pod; or the agent found it at its start, as after a reboot: then the runtime makes another sandbox, and
+ * nothing would remove this one.
+ */
+function isAbandoned(world: NodeWorld, { order }: Attachment, name: DeviceName, pod: NodePod | undefined): boolean {
+  const device = world.devices.get(name);
+  return device?.kind === 'no-namespace' && (pod === undefined || (order === 0 && device.linked !== true));
+}
+
+/** While the API server is away, waiting for a pod does not help. */
+function unobserved(world: NodeWorld, { pod }: Attachment, { node }: NodeSettings): Answer {
+  const reason = `pod ${pod.namespace}/${pod.name} is not observed on node ${node}`;
+  const away = world.failures.get(API_SERVER);
+  return away === undefined ? { kind: 'waiting', reason } : { kind: 'refused', reason: `${reason}: ${away}` };
 }
 
 /** Port and device stay as they are, where they exist. */
@@ -139,19 +151,20 @@ function portOf(
       [portKey.interface]: interfaceName,
       [portKey.provider]: provider,
     },
+    ...network.limits,
+    mirrored: network.mirrored,
   };
 }
 
 /** Why the interface cannot be used yet; undefined once it can. */
 function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): string | undefined {
   const failure = world.failures.get(`device ${device.name}`) ?? world.failures.get(`port ${port.name}`);
-  if (failure !== undefined) return failure;
+  if (failure !== undefined) return `${failure}; kubectl get pods -A -o wide -l app=kiln-agent`;
   const observed = world.devices.get(device.name);
-  if (observed?.kind === 'no-namespace') return `network namespace ${device.namespacePath} does not exist`;
   if (observed?.kind !== 'present') return `device ${device.name} is not there yet`;
   const row = world.ports.get(port.name);
-  if (row === undefined) return `port ${port.name} is not in bridge ${port.bridge} yet`;
-  if (row.error !== '') return `Open vSwitch cannot use port ${port.name}: ${row.error}`;
+  if (row === undefined) return `port ${port.name} is not in bridge ${port.bridge} yet; ovs-vsctl show`;
+  if (row.error !== '') return `Open vSwitch cannot use port ${port.name}: ${row.error}; ovs-vsctl list interface ${port.name}`;
   return undefined;
 }
 
@@ -163,7 +176,7 @@ function unconnected(
   network: PodNetwork,
 ): string | undefined {
   if (!isInstalled(world, name))
-    return `ovn-controller has not installed the flows of logical switch port ${externalIds[portKey.port]} yet`;
+    return `ovn-controller has not installed the flows of logical switch port ${externalIds[portKey.port]} yet; ovn-appctl -t ovn-controller connection-status`;
   const patch = patchMissing(world, network);
   if (patch !== undefined)
     return `port ${patch} to the bridge of the provider network is not there yet; ovs-vsctl list-ports ${INTEGRATION_BRIDGE}`;
@@ -186,6 +199,12 @@ function isInstalled(world: NodeWorld, name: DeviceName): boolean {
 function patchMissing(world: NodeWorld, { providerNetwork, subnet }: PodNetwork): string | undefined {
   const patch = `patch-${localnetPort(subnet)}-to-${INTEGRATION_BRIDGE}`;
   return providerNetwork !== undefined && !world.ports.has(patch) ? patch : undefined;
+}
+
+/** A sandbox whose namespace vanished while its interface was made: the runtime has to make another one. */
+function sandboxGone(world: NodeWorld, { name, namespacePath }: DeviceOutput, { order, pod }: Attachment): string | undefined {
+  if (order === 0 || world.devices.get(name)?.kind !== 'no-namespace') return undefined;
+  return `network namespace ${namespacePath} of pod ${pod.namespace}/${pod.name} does not exist: its sandbox is gone, and the runtime makes another one`;
 }
 
 /** Which other host has an address of the pod. A pod of this node is named. */

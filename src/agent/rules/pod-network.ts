@@ -10,6 +10,7 @@ import type { AddressReply } from '../../cni/agent-protocol.ts';
 import type { Attachment } from '../world/attachment.ts';
 import type { NodePod } from '../world/node-world.ts';
 import type { DeviceRoute } from '../world/outputs.ts';
+import { podLimits, type PodLimits } from './pod-limits.ts';
 import { routesIn } from './pod-routes.ts';
 
 /** An interface that the controller has bound. In a Subnet without a network it has a MAC address alone. */
@@ -24,6 +25,8 @@ export interface PodNetwork {
   readonly addressesOnly: boolean;
   /** Those of the pod's annotation. */
   readonly routes: readonly DeviceRoute[];
+  readonly limits: PodLimits;
+  readonly mirrored: boolean;
   /** In the order of the annotation. A gateway only where the interface has the default route. */
   readonly addresses: readonly AddressReply[];
   /** Of its networks. */
@@ -91,6 +94,8 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     });
   }
   if (addresses.length === 0 && !isMacOnly) return waiting('ip_address', 'is empty');
+  const limits = podLimits(value);
+  if (limits.kind === 'invalid') return waiting(limits.suffix, limits.problem);
   const routes = routesIn(shared('routes'));
   if (routes === undefined) return waiting('routes', 'is no JSON list of routes such as [{"dst":"10.0.0.0/8","gw":"10.16.0.254"}]');
   const owner = value('virtualmachine') === '' ? attachment.pod.name : value('virtualmachine');
@@ -100,6 +105,8 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     subnet: value('logical_switch'),
     mac,
     addressesOnly,
+    limits: limits.limits,
+    mirrored: shared('mirror').trim() === 'true',
     routes,
     addresses,
     gateways: asked,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { insertNamed, mutateDelete, mutateInsert, type Operation, OvsdbSession } from '../../ovsdb/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { insertNamed, mutateDelete, mutateInsert, type Operation, OvsdbSession, type Row } from '../../ovsdb/index.ts';
 import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { until } from '../../testing/until.ts';
@@ -142,3 +143,85 @@ test('ports are made, repaired, found again after a restart, and collected; rows
   await second.target.stop();
   await other.close();
 });
+
+test(
+  'limits and the mirror of a port: made, changed in place, taken away, and collected with the port; rows of others stay',
+  { skip },
+  async (t) => {
+    const scene = new Scene();
+    t.after(() => scene.target.stop());
+    await scene.start();
+    const { replica } = scene.session;
+    const other = await scene.session.transact([
+      { op: 'insert', table: 'QoS', row: { type: 'linux-htb', external_ids: { 'iface-id': 'theirs' } } },
+    ]);
+    assert.ok(other.ok);
+    const rows = (table: string): readonly Row[] => Array.from(replica.table(table).values());
+    const qos = (): readonly unknown[] =>
+      rows('QoS')
+        .filter(({ type }) => type !== '')
+        .map(({ type, other_config }) => [type, Object.fromEntries(other_config as ReadonlyMap<string, string>)]);
+    const queues = (): readonly unknown[] =>
+      rows('Queue').map(({ other_config }) => Object.fromEntries(other_config as ReadonlyMap<string, string>));
+    const theirs = ['linux-htb', {}];
+    const has = (row: readonly unknown[]): void => {
+      for (const one of [theirs, row]) assert.ok(qos().some((present) => isDeepStrictEqual(present, one)));
+      assert.equal(qos().length, 2);
+    };
+
+    const web = port('qqq_h', 'qqq', 'limits.default');
+    let present: PortOutput | undefined;
+    const want = async (output: PortOutput | undefined): Promise<void> => {
+      if (present !== undefined) scene.target.desired.remove(present);
+      if (output !== undefined) scene.target.desired.add(output);
+      present = output;
+      await scene.converge();
+      await until('it is written', async () => {
+        await scene.converge();
+        return scene.target.plan().length === 0;
+      });
+    };
+    scene.target.desired.add(BRIDGE);
+    const mirror0 = { ...port('mirror0', ''), type: 'internal', externalIds: { vendor: 'kube-ovn', 'kiln.io/node': 'node-1' } } as const;
+    scene.target.desired.add(mirror0);
+    scene.target.desired.add({ kind: 'mirror', name: 'm0', bridge: 'br-int', port: 'mirror0' as DeviceName });
+    await want(web);
+    assert.deepEqual(qos(), [theirs]);
+    const selected = (): readonly unknown[] =>
+      rows('Mirror').map((row) => [
+        row['name'],
+        (row['select_src_port'] as Set<string>).size,
+        (row['select_dst_port'] as Set<string>).size,
+      ]);
+    assert.deepEqual(selected(), [['m0', 0, 0]]);
+
+    await want({ ...web, policing: { rate: 1000, burst: 800 }, queue: { kind: 'rate', rate: 2_000_000, burst: 200_000 }, mirrored: true });
+    has(['linux-htb', { 'max-rate': '2000000' }]);
+    assert.deepEqual(queues(), [{ 'max-rate': '2000000', burst: '200000' }]);
+    assert.deepEqual(selected(), [['m0', 1, 1]]);
+    const policed = rows('Interface').find((row) => row['name'] === 'qqq_h');
+    assert.deepEqual([policed?.['ingress_policing_rate'], policed?.['ingress_policing_burst']], [1000, 800]);
+
+    await want({ ...web, queue: { kind: 'impairment', latency: 600_000, jitter: 0, limit: 0, loss: 1.5 } });
+    has(['linux-netem', { latency: '600000', loss: '1.5' }]);
+    assert.deepEqual([queues(), selected()], [[], [['m0', 0, 0]]]);
+    assert.equal(rows('Interface').find((row) => row['name'] === 'qqq_h')?.['ingress_policing_rate'], 0);
+
+    await want(web);
+    assert.deepEqual(qos(), [theirs]);
+
+    for (const rate of [2_000_000, 5_000_000]) {
+      await want({ ...web, queue: { kind: 'rate', rate, burst: 0 } });
+      assert.deepEqual(queues(), [{ 'max-rate': String(rate) }]);
+    }
+    await want(web);
+    assert.deepEqual([qos(), queues()], [[theirs], []]);
+
+    // A port that goes takes its rows with it.
+    await want({ ...web, queue: { kind: 'rate', rate: 2_000_000, burst: 0 } });
+    assert.deepEqual(queues(), [{ 'max-rate': '2000000' }]);
+    await want(undefined);
+    await until('they are gone', () => Promise.resolve(queues().length === 0));
+    assert.deepEqual(qos(), [theirs]);
+  },
+);

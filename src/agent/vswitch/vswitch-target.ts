@@ -9,6 +9,8 @@ import { attachmentKey, type DeviceName, RESTORED } from '../world/attachment.ts
 import type { NodeWorld } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey } from '../world/port-keys.ts';
+import { copyOperations, MIRROR, mirrorOperations } from './mirror-diff.ts';
+import { declareQosIndexes, deviceOfQos, qosOperations, qosRemoval } from './port-qos-diff.ts';
 import type { Retries } from '../retries.ts';
 import {
   bridgeOperations,
@@ -33,9 +35,12 @@ import {
 /** The tables that the agent reads. */
 export const VSWITCH_TABLES = {
   Open_vSwitch: ['bridges', 'external_ids'],
-  Bridge: ['name', 'ports', 'datapath_type', 'other_config', 'external_ids'],
-  Port: ['name', 'interfaces', 'trunks', 'external_ids'],
-  Interface: ['name', 'type', 'external_ids', 'error'],
+  Bridge: ['name', 'ports', 'mirrors', 'datapath_type', 'other_config', 'external_ids'],
+  Port: ['name', 'interfaces', 'trunks', 'qos', 'external_ids'],
+  Interface: ['name', 'type', 'external_ids', 'error', 'ingress_policing_rate', 'ingress_policing_burst'],
+  QoS: ['type', 'queues', 'other_config', 'external_ids'],
+  Queue: ['other_config', 'external_ids'],
+  Mirror: ['name', 'select_src_port', 'select_dst_port', 'output_port', 'external_ids'],
 } as const;
 
 const SETTINGS = 'settings';
@@ -55,7 +60,7 @@ export interface VswitchTargetOptions {
 export class VswitchTarget implements Target {
   readonly name = 'the Open_vSwitch database';
   readonly desired = new KeyedOutputs<PortPartOutput>(
-    ['bridge', 'provider-bridge', 'port', 'uplink-port', 'bridge-mappings', 'retained-port', 'settings'],
+    ['bridge', 'provider-bridge', 'port', 'uplink-port', 'bridge-mappings', 'retained-port', 'mirror', 'settings'],
     identityOf,
   );
   readonly #options: VswitchTargetOptions;
@@ -67,6 +72,7 @@ export class VswitchTarget implements Target {
     this.#options = options;
     const { session, wake } = options;
     declareIndexes(session.replica);
+    declareQosIndexes(session.replica);
     session.onChanges((batch) => {
       for (const { table, kind, row } of batch) this.#take(table, row, kind === 'delete');
       wake();
@@ -112,6 +118,7 @@ export class VswitchTarget implements Target {
       if (isOurs(row)) this.desired.due.add(portIdentity(String(row['name'])));
     for (const row of this.#options.session.replica.table('Bridge').values())
       if (isProviderBridge(row)) this.desired.due.add(bridgeIdentity(String(row['name'])));
+    for (const table of ['QoS', 'Queue']) for (const row of this.#options.session.replica.table(table).values()) this.#takeQos(row);
   }
 
   plan(): readonly unknown[] {
@@ -178,8 +185,13 @@ export class VswitchTarget implements Target {
         return mappingOperations(replica, output);
       case 'settings':
         return settingsOperations(replica, output);
-      case 'port':
-        return portOperations(replica, output) ?? [];
+      case 'mirror':
+        return mirrorOperations(replica, output);
+      case 'port': {
+        const operations = portOperations(replica, output) ?? [];
+        // The port is observed first: its limits refer to it.
+        return operations.length > 0 ? operations : [...qosOperations(replica, output), ...copyOperations(replica, output)];
+      }
       case 'retained-port':
         return [];
       case undefined: {
@@ -187,7 +199,8 @@ export class VswitchTarget implements Target {
         if (bridge !== undefined) return bridgeRemoval(replica, bridge);
         const name = portNameOf(id);
         const row = name === undefined ? undefined : replica.index('Interface', 'name').first(name);
-        return name === undefined || row === undefined || !isOurs(row) ? [] : removalOperations(replica, name);
+        if (name === undefined) return [];
+        return [...(row === undefined || !isOurs(row) ? [] : removalOperations(replica, name)), ...qosRemoval(replica, name)];
       }
     }
   }
@@ -220,6 +233,11 @@ export class VswitchTarget implements Target {
     });
   }
 
+  #takeQos(row: Row): void {
+    const device = deviceOfQos(row);
+    if (device !== undefined) this.desired.due.add(portIdentity(device));
+  }
+
   #take(table: string, row: Row, gone: boolean): void {
     const { world } = this.#options;
     const name = String(row['name']);
@@ -232,6 +250,12 @@ export class VswitchTarget implements Target {
         this.desired.due.add(portIdentity(String(other['name'])));
     } else if (table === 'Port') {
       this.desired.due.add(portIdentity(name));
+      // It waits for its own port.
+      this.desired.due.add(mirrorIdentity(MIRROR));
+    } else if (table === 'QoS' || table === 'Queue') {
+      this.#takeQos(row);
+    } else if (table === 'Mirror') {
+      for (const id of this.desired.ids) this.desired.due.add(id);
     } else if (table === 'Bridge') {
       if (gone) world.bridges.delete(name);
       else world.bridges.set(name, { datapathType: String(row['datapath_type']), externalIds: textMap(row['external_ids']) });
@@ -257,6 +281,8 @@ function identityOf(output: PortPartOutput): string {
     case 'bridge':
     case 'provider-bridge':
       return bridgeIdentity(output.name);
+    case 'mirror':
+      return mirrorIdentity(output.name);
     default:
       return portIdentity(output.name);
   }
@@ -268,6 +294,10 @@ function bridgeIdentity(name: string): string {
 
 function bridgeNameOf(id: string): string | undefined {
   return id.startsWith('bridge ') ? id.slice('bridge '.length) : undefined;
+}
+
+function mirrorIdentity(name: string): string {
+  return `mirror ${name}`;
 }
 
 function portIdentity(name: string): string {

@@ -101,8 +101,8 @@ export interface Duplicate {
 /** A device of a pod as the kernel shows it, by the name of the node's end. */
 export type ObservedDevice =
   | { readonly kind: 'absent' }
-  /** The namespace that should have it does not exist. */
-  | { readonly kind: 'no-namespace' }
+  /** The namespace that should have it does not exist. `linked`: the node's end does, so that the namespace only lost its path. */
+  | { readonly kind: 'no-namespace'; readonly linked?: true }
   | {
       readonly kind: 'present';
       readonly mac: string;
@@ -122,6 +122,9 @@ export type ObservedDevice =
       /** Gateways that answered. Missing: none. */
       readonly reached?: readonly string[];
     };
+
+/** Key of table `failures` while the API server does not answer. */
+export const API_SERVER = 'the API server';
 
 export class NodeWorld extends AnyWorld {
   /** By `namespace/name`. */

@@ -61,6 +61,32 @@ export interface PortOutput {
   /** `internal`: Open vSwitch makes the device. */
   readonly type?: 'internal';
   readonly externalIds: Readonly<Record<string, string>>;
+  /** Of packets that come in by it; missing for none. */
+  readonly policing?: PortPolicing;
+  /** For packets that go out by it; missing for none. */
+  readonly queue?: PortQueue;
+  /** The mirror of its bridge copies its packets. */
+  readonly mirrored?: boolean;
+}
+
+/** In kbit/s and kbit. What is more is dropped. */
+export interface PortPolicing {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+export type PortQueue =
+  /** In bit/s and bit. */
+  | { readonly kind: 'rate'; readonly rate: number; readonly burst: number }
+  /** In microseconds, packets and percent; 0 for none. */
+  | { readonly kind: 'impairment'; readonly latency: number; readonly jitter: number; readonly limit: number; readonly loss: number };
+
+/** Copies packets of ports of a bridge to another of its ports. It is never removed by a rule. */
+export interface MirrorOutput {
+  readonly kind: 'mirror';
+  readonly name: string;
+  readonly bridge: string;
+  readonly port: DeviceName;
 }
 
 /** A pair of devices, one end on the node and one in a pod's namespace. */
@@ -101,7 +127,8 @@ export interface DeviceRoute {
 export interface LinkOutput {
   readonly kind: 'link';
   readonly name: DeviceName;
-  readonly mac: string;
+  /** Undefined: as it is. */
+  readonly mac: string | undefined;
   readonly mtu: number;
   readonly addresses: readonly string[];
   readonly routes: readonly DeviceRoute[];
@@ -183,7 +210,14 @@ export type Answer =
   | { readonly kind: 'removed' };
 
 export type PortPartOutput =
-  PortOutput | BridgeOutput | ProviderBridgeOutput | UplinkPortOutput | BridgeMappingsOutput | SettingsOutput | RetainedPortOutput;
+  | PortOutput
+  | MirrorOutput
+  | BridgeOutput
+  | ProviderBridgeOutput
+  | UplinkPortOutput
+  | BridgeMappingsOutput
+  | SettingsOutput
+  | RetainedPortOutput;
 export type DevicePartOutput = DeviceOutput | LinkOutput | RetainedDeviceOutput;
 export type NodeOutput =
   | PortPartOutput

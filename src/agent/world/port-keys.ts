@@ -12,7 +12,9 @@ export const portKey = {
   container: 'kiln.io/container',
   interface: 'kiln.io/interface',
   provider: 'kiln.io/provider',
-  /** Of the node's own port. */
+  /** Of a row of QoS or Queue: the port that it is for. */
+  device: 'kiln.io/device',
+  /** Of the node's own ports. */
   node: 'kiln.io/node',
   /** Of a bridge of a ProviderNetwork, and of the port of the node's interface in it: the network. */
   providerNetwork: 'kiln.io/provider-network',

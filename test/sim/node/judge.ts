@@ -129,7 +129,7 @@ export class NodeJudge {
       [...(agent?.agent.world.attachments.keys() ?? [])],
       ready.flatMap(({ id, pod }) => pod.interfaces.map((one) => `${id}/${one}`)),
     );
-    this.#equal('devices in memory', [...(agent?.agent.world.devices.keys() ?? [])], [...names, 'ovn0']);
+    this.#equal('devices in memory', [...(agent?.agent.world.devices.keys() ?? [])], [...names, 'mirror0', 'ovn0']);
     this.#equal(
       'failures in memory',
       [...(agent?.agent.world.failures.entries() ?? [])].map((one) => one.join(': ')),

@@ -1,0 +1,44 @@
+/** The socket of the plugin: it comes back when its file is removed, and refuses what it cannot read. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ask } from '../../cni/agent-socket.ts';
+import { SILENT } from '../../runtime/log.ts';
+import { until } from '../../testing/until.ts';
+import { type Clock, systemClock } from '../../timing/clock.ts';
+import { NodeWorld } from '../world/node-world.ts';
+import { CniServer } from './cni-server.ts';
+import { RequestsTarget } from './requests-target.ts';
+
+/** Timers of seconds take milliseconds. */
+const hasty: Clock = { ...systemClock, now: () => systemClock.now(), setTimeout: (work, ms) => systemClock.setTimeout(work, ms / 100) };
+
+test('a socket whose file is removed is made again; fields that are no text are named', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const socket = join(folder, 'agent.sock');
+  const requests = new RequestsTarget(new NodeWorld(), systemClock, () => {});
+  const server = new CniServer({ socket, requests, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT });
+  await server.listen();
+  t.after(() => server.close());
+  const answers = async (): Promise<boolean> => (await ask(socket, '/livez', {}, 1_000)).kind === 'answer';
+  assert.ok(await answers());
+  for (let time = 0; time < 2; time += 1) {
+    rmSync(socket);
+    assert.equal(await answers(), false);
+    await until('it answers again', answers);
+  }
+  const bad = { container_id: 'c', net_ns: '/run/netns/a', pod_name: 'web', pod_namespace: 'shop', provider: '' };
+  for (const [more, status, reason] of [
+    [{}, 400, /field if_name of the request is no text/],
+    [{ if_name: 'a b' }, 400, /field if_name of the request is "a b", no name of an interface/],
+    [{ if_name: 'net1', deviceID: '0000:01:00.2' }, 500, /net1 of pod shop\/web is for SR-IOV/],
+  ] as const) {
+    const answer = await ask(socket, '/api/v1/add', { ...bad, ...more }, 5_000);
+    assert.ok(answer.kind === 'answer');
+    assert.equal(answer.status, status);
+    assert.match(answer.body.replaceAll('\\"', '"'), reason);
+  }
+});

@@ -115,3 +115,44 @@ test('0 to 40 pods and back, again and again', { skip }, async () => {
     await nothingLeft(cluster);
   }
 });
+
+test('a node is drained, removed, and joins again', { skip }, async () => {
+  const everywhere = { selector: { matchLabels: { app: 'every' } }, template: webTemplate({ app: 'every' }) };
+  await cluster.apply(workload('DaemonSet', 'every', everywhere));
+  await rolledOut(cluster, 'daemonset/every');
+  await cluster.kubectl('drain', 'node-2', '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=300s');
+  await rolledOut(cluster, 'deployment/web');
+  assert.deepEqual(new Set((await podsOf(cluster, 'web')).map(({ node }) => node)), new Set(['node-1']));
+  await nothingLeft(cluster);
+
+  await cluster.removeNode('node-2');
+  await cluster.kubectl('delete', 'node', 'node-2');
+  const portOfNode = (): Promise<string> =>
+    cluster.ovn.nbctl('--bare', '--columns=name', 'find', 'logical_switch_port', 'name=node-node-2');
+  await eventually('the port of the node is deleted', async () => (await portOfNode()).trim() === '');
+  // The pods of a machine that is gone are deleted by the pod garbage collector.
+  await cluster.kubectl('delete', 'pod', '-l', 'app=every', '--field-selector=spec.nodeName=node-2', '--force', '--grace-period=0');
+  await nothingLeft(cluster);
+
+  await cluster.addNode(2);
+  await cluster.kubectl('wait', '--for=condition=Ready', 'node/node-2', '--timeout=300s');
+  await rolledOut(cluster, 'daemonset/every');
+  await cluster.kubectl('scale', 'deployment/web', '--replicas=8');
+  await rolledOut(cluster, 'deployment/web');
+  const pods = [...(await podsOf(cluster, 'every')), ...(await podsOf(cluster, 'web'))];
+  const ofDaemonSet = (await podsOf(cluster, 'every')).map(({ name }) => name);
+  assert.equal(ofDaemonSet.length, 2);
+  for (const pod of pods.filter(({ name }) => ofDaemonSet.includes(name))) {
+    const answers = await inPod(cluster, pod, pods.flatMap(({ addresses }) => addresses.map((address) => ask(address))).join('; '));
+    assert.deepEqual(
+      answers.split('\n'),
+      pods.map(({ name }) => name),
+      `from ${pod.node}`,
+    );
+  }
+  const chassis = await cluster.ovn.sbctl('--bare', '--columns=hostname', 'list', 'chassis');
+  assert.equal(chassis.split('\n').filter((line) => line.trim() !== '').length, 2, chassis);
+  await cluster.kubectl('delete', 'daemonset/every', 'deployment/web', '--ignore-not-found');
+  for (const app of ['every', 'web']) await gone(cluster, app);
+  await nothingLeft(cluster);
+});

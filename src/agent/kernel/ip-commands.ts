@@ -125,11 +125,14 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
   const forwarding = observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', ...keys] } as const];
   const { name, mac, mtu, addresses, routes } = output;
   const isSame =
-    observed.up && (mac === undefined || observed.mac === mac) && observed.mtu === mtu && observed.addresses.join() === addresses.join();
+    observed.up &&
+    (mac === undefined || observed.mac === mac) &&
+    (mtu === undefined || observed.mtu === mtu) &&
+    observed.addresses.join() === addresses.join();
   if (forwarding.length === 0 && sameRoutes && isSame) return [];
   const lines = [
     ...(mac === undefined || observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
-    ...(observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
+    ...(mtu === undefined || observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
     ...(observed.up ? [] : [`link set dev ${name} up`]),
     ...observed.addresses.filter((address) => !addresses.includes(address)).map((address) => `address delete ${address} dev ${name}`),
     ...addresses.filter((address) => !observed.addresses.includes(address)).map((address) => `address add ${address} dev ${name}`),

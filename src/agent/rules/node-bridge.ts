@@ -8,9 +8,6 @@ import type { NodeOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from './node-settings.ts';
 
-/** A mirror takes packets of every pod. */
-const LARGEST_MTU = 9_000;
-
 export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
   return {
     name: 'node-bridge',
@@ -51,7 +48,7 @@ function mirrorOf({ node }: NodeSettings): readonly NodeOutput[] {
       type: 'internal',
       externalIds: { [portKey.vendor]: VENDOR, [portKey.node]: node },
     },
-    { kind: 'link', name: port, mac: undefined, mtu: LARGEST_MTU, addresses: [], routes: [] },
+    { kind: 'link', name: port, mac: undefined, mtu: undefined, addresses: [], routes: [] },
     { kind: 'mirror', name: 'm0', bridge: INTEGRATION_BRIDGE, port },
   ];
 }

@@ -129,7 +129,8 @@ export interface LinkOutput {
   readonly name: DeviceName;
   /** Undefined: as it is. */
   readonly mac: string | undefined;
-  readonly mtu: number;
+  /** Undefined: as it is. Open vSwitch gives internal ports that of the smallest device of their bridge. */
+  readonly mtu: number | undefined;
   readonly addresses: readonly string[];
   readonly routes: readonly DeviceRoute[];
 }

@@ -50,6 +50,7 @@ test('the list has every annotation that the product names', () => {
     'term',
     'v1',
     'container',
+    'device',
     'interface',
     'provider',
     'node',

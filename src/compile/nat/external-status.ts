@@ -28,11 +28,12 @@ export function hasExternalPort(world: World, vpc: string, subnet: string): bool
   return world.ask(connectedExternals, vpc).includes(subnet);
 }
 
-/** Fields of the status. */
+/** Fields of the status. An empty list would be one as well to Kube-OVN, which then ignores its ConfigMap of the default Vpc. */
 export function externalStatus(world: World, name: string): Readonly<Record<string, Json>> {
   const connected = world.ask(connectedExternals, name);
   const extra = world.ask(vpcSpec, name)?.extraExternalSubnets ?? [];
-  return { enableExternal: connected.length > 0, extraExternalSubnets: connected.filter((subnet) => extra.includes(subnet)) };
+  const listed = connected.filter((subnet) => extra.includes(subnet));
+  return { enableExternal: connected.length > 0, extraExternalSubnets: listed.length === 0 ? null : listed };
 }
 
 /** The list of external Subnets of a Vpc that is not to be connected to any. */

@@ -6,7 +6,7 @@ const isNamed = process.env['SCENARIO'] !== undefined || process.execArgv.some((
 
 /**
  * The scenarios that a test file runs: all of them in `npm run test:long`, where each runs on every API server. In `npm test` each runs once:
- * two thirds on a real API server, the others on the laboratory's, which the conformance suite keeps equal to it and which costs half.
+ * most on a real API server, the others on the laboratory's, which the conformance suite keeps equal to it and which costs half.
  */
 export function scenariosOfRun(api: 'lab' | 'real', scenarios: readonly Scenario[]): readonly Scenario[] {
   if (LONG_RUN || isNamed) return scenarios;
@@ -15,5 +15,5 @@ export function scenariosOfRun(api: 'lab' | 'real', scenarios: readonly Scenario
 
 /** Mostly those that run in parallel are the laboratory's: one that runs alone takes as long as four of them. */
 function apiOfShortRun({ name, alone, apiServerSince }: Scenario): 'lab' | 'real' {
-  return apiServerSince === undefined && isInShare(name, alone === true ? 5 : 2) ? 'lab' : 'real';
+  return apiServerSince === undefined && isInShare(name, alone === true ? 3 : 2) ? 'lab' : 'real';
 }

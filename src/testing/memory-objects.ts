@@ -251,8 +251,7 @@ export class MemoryObjects {
         ? { [kilnAnnotation.conditions]: JSON.stringify(conditions) }
         : {};
     const status = {
-      ...object.status,
-      ...patch.status,
+      ...merged(object.status ?? {}, patch.status ?? {}),
       ...(hasConditions && traits.conditions === 'status' && { conditions: conditions as unknown as Json }),
     };
     const spec = merged(object.spec, patch.spec ?? {});
@@ -267,7 +266,7 @@ export class MemoryObjects {
         }),
       },
       spec,
-      ...(Object.keys(status).length > 0 && { status: status as NonNullable<TestObject['status']> }),
+      ...(Object.keys(status).length > 0 && { status: status as unknown as NonNullable<TestObject['status']> }),
     };
   }
 

@@ -40,7 +40,7 @@ test('a Vpc with spec.enableExternal has a port in the external Subnet: an OvnEi
   );
   assert.equal(bench.externalIds('Gateway_Chassis', 'blue-external-chassis-gw1')['lrp'], PORT);
   const { status } = bench.object('vpcs', 'blue') ?? assert.fail();
-  assert.deepEqual([status?.['enableExternal'], status?.['extraExternalSubnets']], [true, null]);
+  assert.deepEqual([status?.['enableExternal'], status?.['extraExternalSubnets']], [true, undefined]);
   assert.equal(bench.condition('vpcs', 'blue', 'External')?.reason, 'ExternalConnected');
   assert.equal(bench.writesAfterRestart(), 0);
 });

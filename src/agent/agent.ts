@@ -9,10 +9,12 @@ import type { Target } from '../target/target.ts';
 import { Turns } from '../target/turns.ts';
 import type { Clock, Random, Scheduler } from '../timing/clock.ts';
 import { KernelTarget } from './kernel/kernel-target.ts';
+import { HostReader } from './kernel/host-reader.ts';
 import type { Programs } from './kernel/programs.ts';
 import { RoutingTarget } from './kernel/routing-target.ts';
 import { KubernetesTarget } from './kubernetes-target.ts';
 import { NodeConditionTarget } from './node-condition-target.ts';
+import { Changes } from './listing/changes.ts';
 import { OtherFirewallsTarget } from './packet-filter/other-firewalls-target.ts';
 import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
 import { CniServer } from './requests/cni-server.ts';
@@ -54,11 +56,13 @@ export class NodeAgent implements AsyncDisposable {
   readonly compiler: Compiler<NodeWorld, NodeOutput>;
   readonly #targets: readonly Target[];
   readonly #turns: Turns;
+  readonly #changes: Changes;
   /** Answers the plugin. */
   readonly server: CniServer;
 
   constructor({ settings, client, vswitch, socket, programs, clock, log, seams }: NodeAgentOptions) {
     const { world } = this;
+    this.#changes = new Changes({ programs, clock, log });
     const wake = (): void => this.#turns.wake();
     const retries = new Retries(clock, world, wake);
     const restored = (): void => {
@@ -68,11 +72,13 @@ export class NodeAgent implements AsyncDisposable {
     const kubernetes = new KubernetesTarget({ client, node: settings.node, world, retries, clock, log, wake, ...seams });
     const condition = new NodeConditionTarget({ client, world, retries, clock, log, wake });
     const switches = new VswitchTarget({ session, world, retries, log, wake, restored });
-    const kernel = new KernelTarget({ world, programs, retries, clock, log, wake, restored });
-    const routing = new RoutingTarget({ programs, retries, clock, log, wake });
-    const filter = new PacketFilterTarget({ programs, retries, clock, log, wake });
-    const firewalls = new OtherFirewallsTarget({ programs, retries, clock, log, wake });
-    const uplinks = new UplinkTarget({ world, programs, retries, clock, log, wake });
+    const listed = { programs, retries, changes: this.#changes, log, wake };
+    const host = new HostReader(programs);
+    const kernel = new KernelTarget({ ...listed, world, host, restored });
+    const routing = new RoutingTarget(listed);
+    const filter = new PacketFilterTarget(listed);
+    const firewalls = new OtherFirewallsTarget(listed);
+    const uplinks = new UplinkTarget({ ...listed, world, host });
     const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
     this.#targets = [kubernetes, condition, switches, kernel, uplinks, routing, filter, firewalls, requests];
     const parts = [
@@ -114,6 +120,7 @@ export class NodeAgent implements AsyncDisposable {
 
   /** The same without the socket. */
   observe(): void {
+    this.#changes.start();
     for (const target of this.#targets) target.start();
     this.#turns.wake();
   }
@@ -123,6 +130,7 @@ export class NodeAgent implements AsyncDisposable {
     this.#turns.stop();
     await this.server.close();
     for (const target of this.#targets.toReversed()) await target.stop();
+    this.#changes.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

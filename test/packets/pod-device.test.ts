@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Findings, makeDevice, NOTHING_FOUND } from '../../src/agent/kernel/pod-device.ts';
-import { observeDevice } from '../../src/agent/kernel/ip-observation.ts';
+import { readHost } from '../../src/agent/kernel/host-reader.ts';
+import { observeInnerEnd, podDevice } from '../../src/agent/kernel/ip-observation.ts';
 import { hostPrograms, inNamespace, type Programs } from '../../src/agent/kernel/programs.ts';
 import { attachmentKey, type DeviceName, hostDevice } from '../../src/agent/world/attachment.ts';
 import type { ObservedDevice } from '../../src/agent/world/node-world.ts';
@@ -73,7 +74,7 @@ class Pod {
   }
 
   async observe(): Promise<ObservedDevice> {
-    return await observeDevice(programs, this.name, this.namespace.path, 'eth0');
+    return podDevice(await observeInnerEnd(programs, this.namespace.path, 'eth0'), await readHost(programs), this.name);
   }
 
   async make(more: Partial<DeviceOutput> = {}): Promise<Findings> {

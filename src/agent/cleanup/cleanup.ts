@@ -3,7 +3,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { OvsdbSession } from '../../ovsdb/session.ts';
 import type { Clock, Scheduler } from '../../timing/clock.ts';
 import { cniFiles, type CniPlaces } from '../install/cni-files.ts';
-import { observeLinks } from '../kernel/ip-observation.ts';
+import { readHost } from '../kernel/host-reader.ts';
+import { ourLinks } from '../kernel/ip-observation.ts';
 import type { Programs } from '../kernel/programs.ts';
 import { listRouting } from '../kernel/routing-target.ts';
 import { listOurRules } from '../packet-filter/other-firewalls-target.ts';
@@ -68,7 +69,7 @@ async function remains(
   const table = await programs.run(['nft', '--terse', 'list', 'table', ...TABLE.split(' ')]);
   return {
     replica,
-    links: await read('devices', [], async () => [...(await observeLinks(programs)).ours.keys()]),
+    links: await read('devices', [], async () => [...ourLinks(await readHost(programs)).keys()]),
     table: table.ok,
     chains: await read('rules in chains of other programs', new Map(), async () => await listOurRules(programs)),
     routing: await read('rules of routing', [], async () => await listRouting(programs)),

@@ -1,110 +1,86 @@
 /** Devices as the kernel shows them, by `ip -json`. */
 import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';
-import type { AddressedDevice, ObservedDevice } from '../world/node-world.ts';
+import type { ObservedDevice } from '../world/node-world.ts';
+import { type AddressJson, anywhere, type HostState, type LinkJson, listsOf, mainRoutes, type RouteJson } from './host-reader.ts';
 import { forwardingKeys, routeText } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
-interface LinkJson {
-  readonly ifname?: string;
-  readonly address?: string;
-  readonly mtu?: number;
-  readonly flags?: readonly string[];
-  readonly ifalias?: string;
-  readonly addr_info?: readonly AddressJson[];
-}
+/** The end of a device of a pod that is in the pod's namespace. */
+export type InnerEnd =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'no-namespace' }
+  | { readonly kind: 'present'; readonly link: LinkJson; readonly routes: readonly RouteJson[] };
 
-interface AddressJson {
-  readonly local?: string;
-  readonly prefixlen?: number;
-  readonly scope?: string;
-  readonly tentative?: boolean;
-  readonly dadfailed?: boolean;
-}
-
-interface RouteJson {
-  readonly dst?: string;
-  readonly gateway?: string;
-  readonly prefsrc?: string;
-  readonly protocol?: string;
-}
-
-/** Reads one device from both of its ends. @throws Error with the reason if the kernel cannot be asked */
-export async function observeDevice(programs: Programs, name: string, namespacePath: string, innerName: string): Promise<ObservedDevice> {
-  const inner = await programs.run(inNamespace(namespacePath, 'ip', '-json', 'address', 'show', 'dev', innerName));
-  if (!inner.ok) {
-    if (/^nsenter: .*No such file|^nsenter: reassociate/m.test(inner.message)) {
-      const { ok } = await programs.run(['ip', '-json', 'link', 'show', 'dev', name]);
-      return ok ? { kind: 'no-namespace', linked: true } : { kind: 'no-namespace' };
-    }
-    if (/does not exist/.test(inner.message)) return { kind: 'absent' };
-    throw new Error(inner.message);
+/** @throws Error with the reason if the kernel cannot be asked */
+export async function observeInnerEnd(programs: Programs, namespacePath: string, innerName: string): Promise<InnerEnd> {
+  const input = `address show dev ${innerName}\nroute show table all dev ${innerName}\n`;
+  const ran = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-batch', '-'), input);
+  if (!ran.ok) {
+    if (isNoNamespace(ran.message)) return { kind: 'no-namespace' };
+    if (/does not exist/.test(ran.message)) return { kind: 'absent' };
+    throw new Error(ran.message);
   }
-  const outer = await programs.run(['ip', '-json', 'link', 'show', 'dev', name]);
-  if (!outer.ok) {
-    if (/does not exist/.test(outer.message)) return { kind: 'absent' };
-    throw new Error(outer.message);
-  }
-  const [link] = parse(inner.output) as readonly LinkJson[];
-  const [host] = parse(outer.output) as readonly LinkJson[];
-  if (link === undefined || host === undefined) return { kind: 'absent' };
-  const addresses = addressesOf(link);
+  return innerEndOf(ran.output);
+}
+
+/** @param output of the two commands above */
+export function innerEndOf(output: string): InnerEnd {
+  const [[link] = [], routes = []] = listsOf(output) as [LinkJson[]?, RouteJson[]?];
+  return link === undefined ? { kind: 'absent' } : { kind: 'present', link, routes: mainRoutes(routes) };
+}
+
+export function isNoNamespace(message: string): boolean {
+  return /^nsenter: .*No such file|^nsenter: reassociate/m.test(message);
+}
+
+/** A device of a pod, of what both of its ends show. */
+export function podDevice(inner: InnerEnd, { links }: HostState, name: string): ObservedDevice {
+  const host = links.find(({ ifname }) => ifname === name);
+  if (inner.kind === 'no-namespace') return host === undefined ? { kind: 'no-namespace' } : { kind: 'no-namespace', linked: true };
+  if (inner.kind === 'absent' || host === undefined) return { kind: 'absent' };
+  const { link, routes } = inner;
   return {
     kind: 'present',
     mac: link.address ?? '',
     mtu: link.mtu ?? 0,
     up: isUp(link) && isUp(host),
-    addresses,
+    addresses: addressesOf(link),
     tentative: addressesOf(link, ({ tentative }) => tentative === true),
-    routes: await routesOf(programs, (...command) => inNamespace(namespacePath, ...command), innerName, hasV6(addresses)),
+    routes: routesOf(routes),
   };
 }
 
-/** Reads a device of the node itself. @throws as `observeDevice` */
-export async function observeLink(programs: Programs, name: string): Promise<ObservedDevice> {
-  const shown = await programs.run(['ip', '-json', 'address', 'show', 'dev', name]);
-  if (!shown.ok) {
-    if (/does not exist/.test(shown.message)) return { kind: 'absent' };
-    throw new Error(shown.message);
-  }
-  const [link] = parse(shown.output) as readonly LinkJson[];
+/** A device of the node itself, without whether the node forwards packets. */
+export function nodeDevice({ links, routes }: HostState, name: string): Exclude<ObservedDevice, { readonly kind: 'no-namespace' }> {
+  const link = links.find(({ ifname }) => ifname === name);
   if (link === undefined) return { kind: 'absent' };
-  const addresses = addressesOf(link);
-  const forwarding = await programs.run(['sysctl', '-n', ...forwardingKeys(addresses)]);
   return {
     kind: 'present',
     mac: link.address ?? '',
     mtu: link.mtu ?? 0,
     up: isUp(link),
-    addresses,
-    routes: await routesOf(programs, (...command) => command, name, hasV6(addresses)),
-    forwards:
-      forwarding.ok &&
-      forwarding.output
-        .trim()
-        .split('\n')
-        .every((value) => value === '1'),
+    addresses: addressesOf(link),
+    routes: routesOf(routes.filter(({ dev }) => dev === name)),
   };
 }
 
-export interface ObservedLinks {
-  /** Those that the agent made: by name, their aliases. */
-  readonly ours: ReadonlyMap<string, string>;
-  /** By address. */
-  readonly addressed: ReadonlyMap<string, AddressedDevice>;
+/** Whether the node forwards packets of the families of these addresses. */
+export async function forwards(programs: Programs, addresses: readonly string[]): Promise<boolean> {
+  const ran = await programs.run(['sysctl', '-n', ...forwardingKeys(addresses)]);
+  return (
+    ran.ok &&
+    ran.output
+      .trim()
+      .split('\n')
+      .every((value) => value === '1')
+  );
 }
 
-/** The links of this node. @throws as `observeDevice` */
-export async function observeLinks(programs: Programs): Promise<ObservedLinks> {
-  const listed = await programs.run(['ip', '-json', '-details', 'address', 'show']);
-  if (!listed.ok) throw new Error(listed.message);
-  const links = parse(listed.output) as readonly LinkJson[];
-  const addressed = new Map<string, AddressedDevice>();
-  for (const { ifname: device = '', mtu = 0, addr_info: info = [] } of links)
-    for (const { local = '', scope } of info) if (scope === 'global') addressed.set(canonicalAddress(local) ?? local, { device, mtu });
-  const ours = links.map(({ ifname = '', ifalias = '' }) => [ifname, ifalias] as const).filter(([, alias]) => isOurAlias(alias));
-  return { ours: new Map(ours), addressed };
+/** The links that the agent made: by name, their aliases. */
+export function ourLinks({ links }: HostState): ReadonlyMap<string, string> {
+  return new Map(links.map(({ ifname = '', ifalias = '' }) => [ifname, ifalias] as const).filter(([, alias]) => isOurAlias(alias)));
 }
 
 /** The kernel's search for other hosts with IPv6 addresses of a device. */
@@ -117,11 +93,11 @@ export interface CheckedAddresses {
   readonly sameMac: boolean;
 }
 
-/** IPv6 addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeDevice` */
+/** IPv6 addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeInnerEnd` */
 export async function checkedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<CheckedAddresses> {
   const shown = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-6', 'address', 'show', 'dev', innerName));
   if (!shown.ok) throw new Error(shown.message);
-  const [link = {}] = parse(shown.output) as readonly LinkJson[];
+  const [[link = {}] = []] = listsOf(shown.output) as [LinkJson[]?];
   const refused = (link.addr_info ?? []).filter(({ dadfailed }) => dadfailed === true);
   return {
     tentative: (link.addr_info ?? []).some(({ tentative, dadfailed }) => tentative === true && dadfailed !== true),
@@ -132,21 +108,16 @@ export async function checkedAddresses(programs: Programs, namespacePath: string
   };
 }
 
-type Where = (...command: readonly [string, ...string[]]) => readonly [string, ...string[]];
-
-async function routesOf(programs: Programs, where: Where, device: string, withV6: boolean): Promise<readonly string[]> {
-  const families = [['-4', '0.0.0.0/0'] as const, ...(withV6 ? [['-6', '::/0'] as const] : [])];
-  const routes: string[] = [];
-  for (const [family, anywhere] of families) {
-    const listed = await programs.run(where('ip', '-json', family, 'route', 'show', 'dev', device));
-    if (!listed.ok) throw new Error(listed.message);
-    for (const { dst = '', gateway, protocol, prefsrc } of parse(listed.output) as readonly RouteJson[]) {
-      if (protocol === 'kernel' || gateway === undefined) continue;
-      const destination = dst === 'default' ? anywhere : (canonicalCidr(dst) ?? dst);
-      routes.push(routeText({ destination, gateway, ...(prefsrc === undefined ? {} : { source: prefsrc }) }));
-    }
-  }
-  return routes.toSorted();
+/** Those that the kernel does not make by itself, of addresses or of what a router announces. */
+function routesOf(routes: readonly RouteJson[]): readonly string[] {
+  return routes
+    .flatMap((route) => {
+      const { dst = '', gateway, protocol, prefsrc } = route;
+      if (protocol === 'kernel' || protocol === 'ra' || gateway === undefined) return [];
+      const destination = dst === 'default' ? anywhere(route) : (canonicalCidr(dst) ?? dst);
+      return [routeText({ destination, gateway, ...(prefsrc === undefined ? {} : { source: prefsrc }) })];
+    })
+    .toSorted();
 }
 
 function addressesOf({ addr_info: info = [] }: LinkJson, of: (address: AddressJson) => boolean = () => true): readonly string[] {
@@ -154,15 +125,6 @@ function addressesOf({ addr_info: info = [] }: LinkJson, of: (address: AddressJs
     .filter((address) => address.scope !== 'link' && address.dadfailed !== true && of(address))
     .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`)
     .toSorted();
-}
-
-function hasV6(addresses: readonly string[]): boolean {
-  return addresses.some((address) => address.includes(':'));
-}
-
-/** `ip -json` prints nothing where a list is empty. */
-function parse(output: string): unknown {
-  return output.trim() === '' ? [] : JSON.parse(output);
 }
 
 function isUp({ flags = [] }: LinkJson): boolean {

@@ -1,34 +1,28 @@
 /**
- * The kernel of the node as a target: devices of pods. The kernel tells nothing by itself here, so a device is read before the first write
- * and again after each, and all links are listed from time to time.
+ * The kernel of the node as a target: devices of pods. A device is read before the first write and again after each; what the node itself has is
+ * listed when something changed.
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
-import type { Clock, TimerHandle } from '../../timing/clock.ts';
+import type { Listing } from '../listing/changes.ts';
+import type { KernelChange } from '../listing/kernel-change.ts';
+import type { ListedTargetOptions } from '../listing/listed-target.ts';
 import { type DeviceName, RESTORED } from '../world/attachment.ts';
 import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
-import type { Retries } from '../retries.ts';
+import type { HostReader, HostState } from './host-reader.ts';
 import { linkCommands, removalCommand } from './ip-commands.ts';
-import { observeDevice, observeLink, observeLinks } from './ip-observation.ts';
+import { forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
 import { type Findings, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import { attachmentOf } from './link-alias.ts';
-import type { Programs } from './programs.ts';
 
-/** Another program removed a link: it is noticed after this time. */
-const LIST_MS = 5_000;
 /** Programs that run at once: each costs a process. */
 const MOST_AT_ONCE = 8;
 
-export interface KernelTargetOptions {
+export interface KernelTargetOptions extends ListedTargetOptions {
   readonly world: NodeWorld;
-  readonly programs: Programs;
-  readonly retries: Retries;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly wake: () => void;
+  readonly host: HostReader;
   /** Called once the attachments from before this process are in the World. */
   readonly restored?: () => void;
 }
@@ -37,12 +31,12 @@ export class KernelTarget implements Target {
   readonly name = 'the kernel';
   readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'link', 'retained-device'], ({ name }) => name);
   readonly #options: KernelTargetOptions;
+  readonly #listing: Listing = { list: () => this.#list(), concerns: concernsDevices };
   /** Devices with a program under way. */
-  readonly #working = new Set<DeviceName>();
+  readonly #working = new Map<DeviceName, Promise<void>>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
   #links: ReadonlyMap<string, string> | undefined;
-  #timer: TimerHandle;
   #stopped = false;
 
   constructor(options: KernelTargetOptions) {
@@ -70,13 +64,13 @@ export class KernelTarget implements Target {
   }
 
   start(): void {
-    void this.#list();
+    this.#options.changes.add(this.#listing);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#options.clock.clearTimeout(this.#timer);
-    while (this.#working.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await this.#options.changes.remove(this.#listing);
+    await Promise.all(this.#working.values());
   }
 
   examineAll(): void {
@@ -92,14 +86,13 @@ export class KernelTarget implements Target {
       if (this.#working.size >= MOST_AT_ONCE || this.#stopped) break;
       if (this.#working.has(name) || this.#options.retries.mustWait(`device ${name}`)) continue;
       this.desired.due.delete(name);
-      void this.#work(name);
+      this.#working.set(name, this.#work(name));
     }
     return true;
   }
 
   async #work(name: DeviceName): Promise<void> {
     const { retries, log, wake } = this.#options;
-    this.#working.add(name);
     const id = `device ${name}`;
     try {
       const [output] = this.desired.of(name);
@@ -140,16 +133,23 @@ export class KernelTarget implements Target {
   }
 
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
-    const { world, programs } = this.#options;
+    const { programs, host } = this.#options;
     const { name } = output;
-    const shown =
-      output.kind === 'link'
-        ? await observeLink(programs, name)
-        : await observeDevice(programs, name, output.namespacePath, output.innerName);
-    const observed = shown.kind === 'present' && output.kind !== 'link' ? { ...shown, ...this.#findings.get(name) } : shown;
+    if (output.kind === 'link') return this.#take(name, await this.#nodeDevice(await host.read(), name));
+    const inner = await observeInnerEnd(programs, output.namespacePath, output.innerName);
+    const shown = podDevice(inner, await host.read(), name);
     if (shown.kind !== 'present') this.#findings.delete(name);
-    const before = world.devices.peek(name);
-    if (before === undefined || !equal(before, observed)) world.devices.set(name, observed);
+    return this.#take(name, shown.kind === 'present' ? { ...shown, ...this.#findings.get(name) } : shown);
+  }
+
+  async #nodeDevice(state: HostState, name: DeviceName): Promise<ObservedDevice> {
+    const shown = nodeDevice(state, name);
+    return shown.kind === 'present' ? { ...shown, forwards: await forwards(this.#options.programs, shown.addresses) } : shown;
+  }
+
+  #take(name: DeviceName, observed: ObservedDevice): ObservedDevice {
+    const { devices } = this.#options.world;
+    if (!equal(devices.peek(name), observed)) devices.set(name, observed);
     return observed;
   }
 
@@ -161,8 +161,8 @@ export class KernelTarget implements Target {
 
   /** Only a link with our alias, or none. */
   async #delete(name: DeviceName): Promise<void> {
-    const { programs } = this.#options;
-    if (!(await observeLinks(programs)).ours.has(name)) return;
+    const { programs, host } = this.#options;
+    if (!ourLinks(await host.read()).has(name)) return;
     const { command } = removalCommand(name);
     const ran = await programs.run(command);
     if (!ran.ok && !/Cannot find device|does not exist/.test(ran.message)) throw new Error(`${command.join(' ')}: ${ran.message}`);
@@ -184,29 +184,42 @@ export class KernelTarget implements Target {
    * Open_vSwitch database, which has the attachments, may have been replaced.
    */
   async #list(): Promise<void> {
-    const { programs, clock, log, wake, world } = this.#options;
+    const { host, log, wake, world } = this.#options;
     try {
-      const { ours: links, addressed } = await observeLinks(programs);
-      for (const [address] of [...world.hostAddresses.entries()]) if (!addressed.has(address)) world.hostAddresses.delete(address);
-      for (const [address, device] of addressed)
-        if (!equal(world.hostAddresses.peek(address), device)) world.hostAddresses.set(address, device);
-      for (const [name, device] of [...world.devices.entries()]) {
-        const [output] = this.desired.of(name as DeviceName);
-        // Of the node's own devices every part may be changed by others, and they are few.
-        if (output?.kind !== 'link') {
-          if (device.kind === 'present' ? links.has(name) : device.kind === 'absent') continue;
-          if (device.kind === 'present') world.devices.set(name, { kind: 'absent' });
-        }
-        if (output !== undefined) this.desired.due.add(name as DeviceName);
+      const state = await host.read();
+      const links = ourLinks(state);
+      const [nodes, pods] = [true, false].map((isNodes) =>
+        Array.from(world.devices.entries() as IterableIterator<[DeviceName, ObservedDevice]>).filter(
+          ([name]) => (this.desired.of(name)[0]?.kind === 'link') === isNodes,
+        ),
+      ) as [[DeviceName, ObservedDevice][], [DeviceName, ObservedDevice][]];
+      // At once: what is read of a pod's device is of a later time.
+      for (const [name, device] of pods) {
+        if (device.kind === 'present' ? links.has(name) : device.kind === 'absent') continue;
+        if (device.kind === 'present') world.devices.set(name, { kind: 'absent' });
+        if (this.desired.of(name).length > 0) this.desired.due.add(name);
       }
+      // Of the node's own devices every part may be changed by others.
+      for (const [name, device] of nodes) if (!equal(await this.#nodeDevice(state, name), device)) this.desired.due.add(name);
       const isFirst = this.#links === undefined;
       this.#links = links;
       if (isFirst) this.#restore(links);
+      wake();
     } catch (error) {
       log.warn('the links of this node could not be listed', { reason: String(error) });
     }
-    if (this.#stopped) return;
-    this.#timer = clock.setTimeout(() => void this.#list(), LIST_MS);
-    wake();
+  }
+}
+
+function concernsDevices({ part, text, ofPod }: KernelChange): boolean {
+  switch (part) {
+    case 'LINK':
+      return true;
+    case 'NETCONF':
+      return /^inet6? all forwarding/.test(text);
+    case 'RULE':
+      return false;
+    default:
+      return !ofPod;
   }
 }

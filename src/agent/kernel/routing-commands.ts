@@ -9,6 +9,8 @@ import type { RoutingOutput } from '../world/outputs.ts';
 /** Not among those that iproute2 names. */
 export const PROTOCOL = 111;
 
+export const FAMILIES = [4, 6] as const;
+
 export type RoutingLine = Pick<RoutingOutput, 'family' | 'part' | 'text'>;
 
 interface RuleJson {

@@ -1,134 +1,57 @@
-/**
- * Rules and tables of routes by source, as a target. They are listed from time to time, since other programs flush them; on a node that has none
- * and needs none nothing is listed.
- */
+/** Rules and tables of routes by source, as a target: other programs flush them. */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
-import type { Clock, TimerHandle } from '../../timing/clock.ts';
-import type { Retries } from '../retries.ts';
+import type { KernelChange } from '../listing/kernel-change.ts';
+import { ListedTarget } from '../listing/listed-target.ts';
 import type { RoutingOutput } from '../world/outputs.ts';
-import type { Programs } from './programs.ts';
-import { listCommand, listedTexts, type RoutingLine, routingLines } from './routing-commands.ts';
+import type { Programs, Ran } from './programs.ts';
+import { FAMILIES, listCommand, listedTexts, PROTOCOL, type RoutingLine, routingLines } from './routing-commands.ts';
 
-const LIST_MS = 4_000;
 const ID = 'routing';
-const FAMILIES = [4, 6] as const;
 const PARTS = ['rule', 'route'] as const;
 
-export interface RoutingTargetOptions {
-  readonly programs: Programs;
-  readonly retries: Retries;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly wake: () => void;
+/** Lines for `ip -batch` of one family. */
+interface FamilyLines {
+  readonly family: 4 | 6;
+  readonly lines: readonly string[];
 }
 
-export class RoutingTarget implements Target {
+export class RoutingTarget extends ListedTarget<RoutingOutput, readonly RoutingLine[], readonly FamilyLines[]> {
   readonly name = 'the rules of routing';
-  readonly busy = false;
-  readonly desired = new KeyedOutputs<RoutingOutput>(['routing'], ({ family, part, text }) => `${family} ${part} ${text}`);
-  readonly #options: RoutingTargetOptions;
-  #present: readonly RoutingLine[] | undefined;
-  #working = false;
-  #timer: TimerHandle;
-  #stopped = false;
+  readonly desired = new KeyedOutputs<RoutingOutput>(['routing'], () => ID);
+  protected readonly concerns = concernsRouting;
 
-  constructor(options: RoutingTargetOptions) {
-    this.#options = options;
+  protected override identities(): Iterable<string> {
+    return [ID];
   }
 
-  get observed(): boolean {
-    return this.#present !== undefined;
+  protected async list(): Promise<readonly RoutingLine[]> {
+    return await listRouting(this.programs);
   }
 
-  get quiet(): boolean {
-    return !this.#working && this.desired.due.size === 0;
+  protected changeFor(id: string, seen: readonly RoutingLine[]): readonly FamilyLines[] | undefined {
+    const texts = new Map(this.desired.of(id).map((line) => [`${line.family} ${line.part} ${line.text}`, line]));
+    const wanted = [...texts.values()];
+    const changes = FAMILIES.map((family) => ({ family, lines: routingLines(family, wanted, seen) })).filter(
+      ({ lines }) => lines.length > 0,
+    );
+    return changes.length === 0 ? undefined : changes;
   }
 
-  get waitingFor(): readonly string[] {
-    return this.observed ? [] : [this.name];
-  }
-
-  start(): void {
-    void this.#poll();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#options.clock.clearTimeout(this.#timer);
-    while (this.#working) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-
-  examineAll(): void {
-    this.desired.due.add(ID);
-  }
-
-  plan(): readonly unknown[] {
-    return FAMILIES.flatMap((family) => this.#lines(family).map((line) => ({ family, line })));
-  }
-
-  flush(): boolean {
-    if (this.desired.due.size === 0 || this.#working || this.#stopped || this.#options.retries.mustWait(ID)) return true;
-    this.desired.due.clear();
-    if (FAMILIES.some((family) => this.#lines(family).length > 0)) void this.#write();
-    else this.#options.retries.succeeded(ID);
-    return true;
-  }
-
-  #wanted(): readonly RoutingLine[] {
-    return [...this.desired.ids].flatMap((id) => this.desired.of(id).slice(0, 1));
-  }
-
-  #lines(family: 4 | 6): readonly string[] {
-    return this.#present === undefined ? [] : routingLines(family, this.#wanted(), this.#present);
-  }
-
-  async #write(): Promise<void> {
-    const { programs, retries, log, wake } = this.#options;
-    this.#working = true;
-    const reasons: string[] = [];
-    for (const family of FAMILIES) {
-      const lines = this.#lines(family);
-      if (lines.length === 0) continue;
+  protected async write(changes: readonly FamilyLines[]): Promise<Ran> {
+    const messages: string[] = [];
+    for (const { family, lines } of changes) {
       // One line that the kernel refuses (a gateway that is not reached) keeps no other from its effect.
-      const ran = await programs.run(['ip', '-force', `-${family}`, '-batch', '-'], `${lines.join('\n')}\n`);
-      if (!ran.ok) reasons.push(ran.message);
+      const ran = await this.programs.run(['ip', '-force', `-${family}`, '-batch', '-'], `${lines.join('\n')}\n`);
+      if (!ran.ok) messages.push(ran.message);
     }
-    this.#present = (await this.#list()) ?? this.#present;
-    if (reasons.length === 0) retries.succeeded(ID);
-    else {
-      log.warn('rules of routing could not be written; they will be tried again', { reason: reasons.join('; ') });
-      this.desired.due.add(ID);
-      retries.failed(ID, reasons.join('; '));
-    }
-    this.#working = false;
-    wake();
+    return messages.length === 0 ? { ok: true, output: '' } : { ok: false, message: messages.join('; ') };
   }
+}
 
-  async #poll(): Promise<void> {
-    const { clock, wake } = this.#options;
-    const needed = this.#present === undefined || this.#present.length > 0 || this.#wanted().length > 0;
-    if (needed && !this.#working) {
-      const listed = await this.#list();
-      if (listed !== undefined && !this.#working) {
-        this.#present = listed;
-        this.desired.due.add(ID);
-      }
-    }
-    if (this.#stopped) return;
-    this.#timer = clock.setTimeout(() => void this.#poll(), LIST_MS);
-    if (needed) wake();
-  }
-
-  /** Undefined if the kernel cannot be asked. */
-  async #list(): Promise<readonly RoutingLine[] | undefined> {
-    const { programs, log } = this.#options;
-    return await listRouting(programs).catch((error: unknown) => {
-      log.warn('the rules of routing could not be listed', { reason: error instanceof Error ? error.message : String(error) });
-      return undefined;
-    });
-  }
+/** A route goes in silence when its device goes down or loses its address. */
+function concernsRouting({ part, text, ofPod }: KernelChange): boolean {
+  if (part === 'ROUTE') return text.includes(` proto ${PROTOCOL} `);
+  return part === 'RULE' || ((part === 'LINK' || part === 'ADDR') && !ofPod);
 }
 
 /** Rules and routes with our protocol. @throws Error if the kernel cannot be asked */

@@ -8,7 +8,7 @@ const SETTINGS = { node: 'node-1', southbound: '', datapath: 'system', defaultVp
 function world(address: string, mtu: number): NodeWorld {
   const scene = new NodeWorld();
   scene.nodes.set('node-1', { uid: 'u', addresses: [address], annotations: {}, labels: {} });
-  scene.hostAddresses.set(address, { device: 'eth0', mtu });
+  scene.hostLinks.set('eth0', { mac: '', mtu, up: true, master: '', addresses: [`${address}/16 brd 172.18.255.255`], routes: [] });
   return scene;
 }
 
@@ -37,7 +37,7 @@ test('the flag comes first, and without a known device of the node no MTU is ref
     assert.equal(defaultMtu(scene, { ...SETTINGS, tunnel: 'geneve', mtu: 1300 }), 1300);
     assert.equal(defaultMtu(scene, { ...SETTINGS, tunnel: 'geneve' }), 8900);
   });
-  scene.hostAddresses.delete('172.18.0.2');
+  scene.hostLinks.delete('eth0');
   scene.glance(() => {
     assert.equal(defaultMtu(scene, { ...SETTINGS, tunnel: 'geneve' }), 1400);
     assert.equal(mtuProblem(scene, { ...SETTINGS, tunnel: 'geneve' }, 60_000), undefined);

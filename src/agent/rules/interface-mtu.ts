@@ -43,8 +43,9 @@ interface Tunnel {
 
 function tunnelOf(world: NodeWorld, settings: NodeSettings): Tunnel | undefined {
   const [address] = world.nodes.get(settings.node)?.addresses ?? [];
-  const device = address === undefined ? undefined : world.hostAddresses.get(address);
+  const [device] = address === undefined ? [] : [...world.hostLinks.bucket('address', address)].toSorted();
+  const mtu = device === undefined ? undefined : world.hostLinks.get(device)?.mtu;
   const overhead = OVERHEADS[settings.tunnel];
-  if (address === undefined || device === undefined || overhead === undefined) return undefined;
-  return { ...device, overhead, extra: address.includes(':') ? IPV6 : 0 };
+  if (address === undefined || device === undefined || mtu === undefined || overhead === undefined) return undefined;
+  return { device, mtu, overhead, extra: address.includes(':') ? IPV6 : 0 };
 }

@@ -277,7 +277,7 @@ test('refused at once, with nothing made: another kind of interface, and an MTU 
   );
   const large = (world: NodeWorld): void => {
     world.nodes.set('node-1', { uid: 'u', addresses: ['172.18.0.2'], annotations: {}, labels: {} });
-    world.hostAddresses.set('172.18.0.2', { device: 'eth0', mtu: 1500 });
+    world.hostLinks.set('eth0', { mac: '', mtu: 1500, up: true, master: '', addresses: ['172.18.0.2/16'], routes: [] });
     world.subnets.set('ovn-default', { ...SUBNET, mtu: 9000 });
   };
   assert.match(

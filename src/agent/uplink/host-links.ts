@@ -1,43 +1,13 @@
-/** The devices of the node with their addresses and routes, by `ip -json`. */
+/** The devices of the node with their addresses and routes, of what `ip` shows. Pure. */
 import { canonicalAddress } from '../../net/address.ts';
-import type { Programs } from '../kernel/programs.ts';
+import { anywhere, type HostState, type RouteJson } from '../kernel/host-reader.ts';
 import type { HostLink } from '../world/provider-network.ts';
 
-interface LinkJson {
-  readonly ifname?: string;
-  readonly address?: string;
-  readonly mtu?: number;
-  readonly flags?: readonly string[];
-  readonly master?: string;
-  readonly addr_info?: readonly {
-    readonly local?: string;
-    readonly prefixlen?: number;
-    readonly scope?: string;
-    readonly broadcast?: string;
-    readonly temporary?: boolean;
-  }[];
-}
-
-interface RouteJson {
-  readonly dst?: string;
-  readonly gateway?: string;
-  readonly dev?: string;
-  readonly prefsrc?: string;
-  readonly metric?: number;
-  readonly protocol?: string;
-  readonly scope?: string;
-  readonly flags?: readonly string[];
-}
-
-/** @throws Error with the reason of `ip` */
-export async function hostLinks(programs: Programs): Promise<ReadonlyMap<string, HostLink>> {
-  const links = await listed<LinkJson>(programs, ['ip', '-json', 'address', 'show']);
-  const routes = [
-    ...(await listed<RouteJson>(programs, ['ip', '-json', '-4', 'route', 'show'])).map(
-      (route) => [route, routeOf(route, '0.0.0.0/0')] as const,
-    ),
-    ...(await listed<RouteJson>(programs, ['ip', '-json', '-6', 'route', 'show'])).map((route) => [route, routeOf(route, '::/0')] as const),
-  ];
+export function hostLinks({ links, routes }: HostState): ReadonlyMap<string, HostLink> {
+  const texts = Map.groupBy(
+    routes.map((route) => ({ dev: route.dev, text: routeOf(route) })),
+    ({ dev }) => dev,
+  );
   return new Map(
     links.map(({ ifname = '', address = '', mtu = 0, flags = [], master = '', addr_info: info = [] }) => [
       ifname,
@@ -53,17 +23,18 @@ export async function hostLinks(programs: Programs): Promise<ReadonlyMap<string,
             return broadcast === undefined ? text : `${text} brd ${broadcast}`;
           })
           .toSorted(),
-        routes: routes.flatMap(([{ dev }, text]) => (dev === ifname && text !== undefined ? [text] : [])).toSorted(),
+        routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
       },
     ]),
   );
 }
 
 /** Undefined for a route that the kernel makes of an address, or of what a router announces. */
-function routeOf({ dst = '', gateway, prefsrc, metric, protocol, scope, flags = [] }: RouteJson, anywhere: string): string | undefined {
+function routeOf(route: RouteJson): string | undefined {
+  const { dst = '', gateway, prefsrc, metric, protocol, scope, flags = [] } = route;
   if (protocol === 'kernel' || protocol === 'ra' || dst.startsWith('fe80:')) return undefined;
   const words = [
-    dst === 'default' ? anywhere : dst,
+    dst === 'default' ? anywhere(route) : dst,
     ...(gateway === undefined ? [] : ['via', gateway]),
     ...(protocol === undefined || protocol === 'boot' ? [] : ['proto', protocol]),
     ...(scope === undefined || scope === 'global' || gateway !== undefined ? [] : ['scope', scope]),
@@ -72,10 +43,4 @@ function routeOf({ dst = '', gateway, prefsrc, metric, protocol, scope, flags = 
     ...(flags.includes('onlink') ? ['onlink'] : []),
   ];
   return words.join(' ');
-}
-
-async function listed<T>(programs: Programs, command: readonly [string, ...string[]]): Promise<readonly T[]> {
-  const ran = await programs.run(command);
-  if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
-  return ran.output.trim() === '' ? [] : (JSON.parse(ran.output) as readonly T[]);
 }

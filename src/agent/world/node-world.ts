@@ -3,7 +3,7 @@ import { AnyWorld } from '../../world/any-world.ts';
 import type { LabelSelector } from '../../api/kubernetes/meta.ts';
 import { Table } from '../../world/table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
-import type { HostLink, NodeProviderNetwork, NodeVlan } from './provider-network.ts';
+import { type HostLink, type NodeProviderNetwork, type NodeVlan, withoutLength } from './provider-network.ts';
 
 /** The parts of a pod of this node that the agent reads. */
 export interface NodePod {
@@ -86,11 +86,6 @@ export interface VswitchBridge {
   readonly externalIds: Readonly<Record<string, string>>;
 }
 
-export interface AddressedDevice {
-  readonly device: string;
-  readonly mtu: number;
-}
-
 /** An address that another host answers for. */
 export interface Duplicate {
   readonly address: string;
@@ -134,8 +129,8 @@ export class NodeWorld extends AnyWorld {
   /** Networks of the underlay, and their Vlans. */
   readonly providerNetworks = new Table<NodeProviderNetwork>(this.reactor, 'provider-networks');
   readonly vlans = new Table<NodeVlan>(this.reactor, 'vlans');
-  /** The node's own devices by name, with their addresses and routes. */
-  readonly hostLinks = new Table<HostLink>(this.reactor, 'host-links');
+  /** The node's own devices by name, with their addresses and routes. Index `address`: without the length of the prefix. */
+  readonly hostLinks = new Table<HostLink>(this.reactor, 'host-links', { address: ({ addresses }) => addresses.map(withoutLength) });
   /** By name: this node alone. */
   readonly nodes = new Table<NodeFacts>(this.reactor, 'nodes');
   /** Index `interface`: attachments of one interface of a pod, which differ in their sandbox. */
@@ -145,8 +140,6 @@ export class NodeWorld extends AnyWorld {
   /** `external_ids` of the one row of table Open_vSwitch, by key. */
   readonly settings = new Table<string>(this.reactor, 'settings');
   readonly devices = new Table<ObservedDevice>(this.reactor, 'devices');
-  /** Devices of the node that have an address, by the address. */
-  readonly hostAddresses = new Table<AddressedDevice>(this.reactor, 'host-addresses');
   /** Why the last write for an identity failed, by `<kind> <identity>`; it is tried again. */
   readonly failures = new Table<string>(this.reactor, 'failures');
 }

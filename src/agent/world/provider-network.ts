@@ -30,6 +30,11 @@ export interface HostLink extends DeviceNetwork {
   readonly master: string;
 }
 
+/** @param address as in a `DeviceNetwork` */
+export function withoutLength(address: string): string {
+  return address.split('/', 1)[0] ?? address;
+}
+
 export const NO_NETWORK: DeviceNetwork = { addresses: [], routes: [] };
 
 export function isEmpty({ addresses, routes }: DeviceNetwork): boolean {

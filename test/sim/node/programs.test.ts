@@ -1,7 +1,8 @@
 /** The simulated programs beside the real ones: the same commands, and what the agent reads afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { observeDevice, observeLink, observeLinks } from '../../../src/agent/kernel/ip-observation.ts';
+import { HostReader } from '../../../src/agent/kernel/host-reader.ts';
+import { nodeDevice, observeInnerEnd, ourLinks, podDevice } from '../../../src/agent/kernel/ip-observation.ts';
 import { hostPrograms, inNamespace, type Programs } from '../../../src/agent/kernel/programs.ts';
 import { listCommand, listedTexts } from '../../../src/agent/kernel/routing-commands.ts';
 import { NetworkNamespace } from '../../../lab/node/namespace.ts';
@@ -51,11 +52,12 @@ async function read(programs: Programs, pod: string): Promise<object> {
     const ran = await programs.run(listCommand(4, part));
     return ran.ok ? listedTexts(part, JSON.parse(ran.output.trim() || '[]')) : [ran.message];
   };
+  const host = await new HostReader(programs).read();
   return {
-    pod: await observeDevice(programs, OUTER, pod, INNER),
-    gone: await observeDevice(programs, OUTER, '/run/netns/kiln-absent', INNER),
-    absent: await observeLink(programs, 'absent'),
-    ours: [...(await observeLinks(programs)).ours],
+    pod: podDevice(await observeInnerEnd(programs, pod, INNER), host, OUTER),
+    gone: podDevice(await observeInnerEnd(programs, '/run/netns/kiln-absent', INNER), host, OUTER),
+    absent: nodeDevice(host, 'absent'),
+    ours: [...ourLinks(host)],
     ...{ rules: await text('rule'), routes: await text('route') },
   };
 }

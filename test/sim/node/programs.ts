@@ -101,10 +101,12 @@ class Ip {
     this.#isNumeric = options.has('-N');
     if (!options.has('-batch')) return this.#command(rest);
     const errors: string[] = [];
+    const shown: string[] = [];
     for (const [at, line] of input.split('\n').entries()) {
       if (line.trim() === '') continue;
       try {
-        this.#command(line.trim().split(/\s+/));
+        const output = this.#command(line.trim().split(/\s+/));
+        if (output !== '') shown.push(`${output}\n`);
       } catch (error) {
         if (!(error instanceof KernelError)) throw error;
         errors.push(`${error.message}\nCommand failed -:${at + 1}`);
@@ -112,7 +114,7 @@ class Ip {
       }
     }
     if (errors.length > 0) throw new KernelError(errors.join('\n'));
-    return '';
+    return shown.join('');
   }
 
   #command(words: readonly string[]): string {
@@ -243,7 +245,7 @@ class Ip {
     const [dev, proto, table = MAIN] = ['dev', 'proto', 'table'].map((key) => valueOf(rest, key));
     return this.#inside.routes.filter(
       (route) =>
-        (this.#families.length === 0 ? route.family === 4 : this.#families.includes(route.family)) &&
+        (this.#families.length === 0 ? table === 'all' || route.family === 4 : this.#families.includes(route.family)) &&
         (dev === undefined || route.dev === dev) &&
         (proto === undefined || route.proto === proto) &&
         (table === 'all' || route.table === table),
@@ -298,7 +300,7 @@ function sourceJson(from: string): object {
 }
 
 /** As `ip -json` has it: a default route by name, a host without a length. */
-function routeJson({ type, dst, via, dev, src, table, proto }: Route, isNumeric: boolean): object {
+function routeJson({ family, type, dst, via, dev, src, table, proto }: Route, isNumeric: boolean): object {
   const isHost = dst.endsWith('/32') || dst.endsWith('/128');
   return {
     ...(type === undefined ? {} : { type: isNumeric ? '9' : type }),
@@ -308,5 +310,6 @@ function routeJson({ type, dst, via, dev, src, table, proto }: Route, isNumeric:
     ...(src === undefined ? {} : { prefsrc: src }),
     ...(table === MAIN ? {} : { table }),
     protocol: proto,
+    ...(family === 6 && { pref: 'medium' }),
   };
 }

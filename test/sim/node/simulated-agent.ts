@@ -1,6 +1,6 @@
 /** One process of the real node agent on a simulated node. */
 import { type AgentSeams, NodeAgent } from '../../../src/agent/agent.ts';
-import type { Programs, Ran } from '../../../src/agent/kernel/programs.ts';
+import type { Programs, Ran, Watching } from '../../../src/agent/kernel/programs.ts';
 import type { CniReply } from '../../../src/agent/requests/cni-server.ts';
 import type { NodeSettings } from '../../../src/agent/rules/node-settings.ts';
 import type { InProcessApi } from '../../../lab/apiserver/in-process.ts';
@@ -33,6 +33,8 @@ export interface SimulatedAgentOptions {
   readonly listed: (request: KubeRequest, items: readonly unknown[]) => readonly unknown[];
   /** Runs a program of the node; it goes on if the agent dies. */
   readonly execute: (command: readonly string[], input: string) => Ran;
+  /** Calls back with each change of the node's own network, as `ip monitor` prints it. @returns ends it */
+  readonly monitor: (watching: Watching) => () => void;
   readonly rules: AgentSeams['rules'];
   readonly log: Log;
   readonly wrote: (what: string) => void;
@@ -59,8 +61,9 @@ export class SimulatedAgent {
   readonly #vswitch: SimulatedServer;
   readonly #died: Promise<undefined>;
   #die: () => void = () => undefined;
+  #endMonitor: () => void = () => undefined;
 
-  constructor({ time, api, vswitch, random, latency, faults, listed, execute, rules, log, wrote }: SimulatedAgentOptions) {
+  constructor({ time, api, vswitch, random, latency, faults, listed, execute, monitor, rules, log, wrote }: SimulatedAgentOptions) {
     const clock = new ProcessClock(time, AGENT);
     this.#clock = clock;
     this.#vswitch = vswitch;
@@ -78,6 +81,13 @@ export class SimulatedAgent {
     const line = { now: () => clock.now(), schedule: (ms: number, run: () => void) => clock.carry(ms, run) };
     const programs: Programs = {
       sleep: (ms) => new Promise((resolve) => void clock.carry(ms, resolve)),
+      watch: (_command, { line, warned, ended }) => {
+        const later =
+          (said: (text: string) => void) =>
+          (text: string): void =>
+            void clock.carry(latency(), () => said(text));
+        return (this.#endMonitor = monitor({ line: later(line), warned: later(warned), ended: later(ended) }));
+      },
       run: (command, input = '') =>
         new Promise((resolve) => {
           time.after(latency(), () => {
@@ -111,6 +121,7 @@ export class SimulatedAgent {
 
   /** SIGKILL: nothing more runs, and its connections break. */
   kill(): void {
+    this.#endMonitor();
     this.#clock.end();
     this.transport.abandon();
     this.#vswitch.disconnect(AGENT);

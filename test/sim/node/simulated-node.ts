@@ -20,6 +20,7 @@ import { Random } from '../cluster/random.ts';
 import { EPOCH, VirtualTime } from '../cluster/virtual-time.ts';
 import { type Hand, SimulatedKernel } from './kernel.ts';
 import { type InterfaceName, Kubelet, type RunningPod, type Sandbox } from './kubelet.ts';
+import { Monitor } from './monitor.ts';
 import { OpenVswitch } from './open-vswitch.ts';
 import { SimulatedPrograms } from './programs.ts';
 import { AGENT, SimulatedAgent } from './simulated-agent.ts';
@@ -70,6 +71,7 @@ export class SimulatedNode {
   /** So many programs fail; `done`: after they took effect. */
   failing: { left: number; readonly done: boolean } = { left: 0, done: false };
   readonly #rows = new Map<Uuid, Hand>();
+  readonly #monitor: Monitor;
   readonly #options: NodeOptions;
   #hand: Hand = 'node';
   /** Kinds with a list that was too short. */
@@ -82,6 +84,7 @@ export class SimulatedNode {
     this.#options = options;
     const { seed } = options;
     this.random = new Random(seed ^ 0x0de);
+    this.#monitor = new Monitor(new Random(seed ^ 0x303));
     const uuids = new Random(seed ^ 0x1d);
     const { revision, objects } = initialStore();
     const store = new ObjectStore(2_000);
@@ -147,6 +150,7 @@ export class SimulatedNode {
   }
 
   changed(hand: Hand, what: string): void {
+    this.#monitor.tell(this.kernel.host, this.#quietly);
     this.looked(hand, what);
     this.#options.trace(`${this.time.now.toFixed(3)} ${hand} ${what}`);
   }
@@ -194,6 +198,7 @@ export class SimulatedNode {
       },
       listed: (request, items) => this.#listed(request, items),
       execute: (command, input) => this.#execute(command, input),
+      monitor: (watching) => this.#monitor.watch(watching),
       rules: this.#options.rules(),
       log: this.#log(),
       wrote: (what) => this.#wrote(what),

@@ -1,0 +1,113 @@
+/** When the kernel is listed: after what `ip monitor` says, seldom otherwise, and often while it does not run. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '../../timing/testing/manual-clock.ts';
+import type { Programs, Watching } from '../kernel/programs.ts';
+import { Changes, type Listing } from './changes.ts';
+import { kernelChange, MONITOR } from './kernel-change.ts';
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+class Scene {
+  readonly clock = new ManualClock();
+  readonly monitors: Watching[] = [];
+  ended = 0;
+  readonly changes: Changes;
+  /** Names of listings, in the order in which they were called. */
+  readonly listed: string[] = [];
+
+  constructor() {
+    const programs: Programs = {
+      run: () => Promise.reject(new Error('no program is run')),
+      sleep: () => Promise.resolve(),
+      watch: (command, watching) => {
+        assert.deepEqual(command, MONITOR);
+        this.monitors.push(watching);
+        return () => (this.ended += 1);
+      },
+    };
+    this.changes = new Changes({ programs, clock: this.clock, log: SILENT });
+    this.changes.start();
+  }
+
+  add(name: string, concerns?: Listing['concerns']): Listing {
+    const listing = { list: () => Promise.resolve(void this.listed.push(name)), ...(concerns && { concerns }) };
+    this.changes.add(listing);
+    return listing;
+  }
+
+  /** @returns what was listed in that time */
+  async pass(ms: number): Promise<readonly string[]> {
+    for (let passed = 0; passed < ms; passed += 50) {
+      this.clock.advance(Math.min(50, ms - passed));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return this.listed.splice(0);
+  }
+}
+
+test('one program and one timer: a change is listed once shortly after it, and without a change each minute', async () => {
+  const scene = new Scene();
+  scene.add('links', ({ part }) => part === 'LINK');
+  scene.add('rules', ({ part }) => part === 'RULE');
+  assert.deepEqual(await scene.pass(50), ['links', 'rules']);
+  assert.equal(scene.clock.timers, 1);
+  // The monitor listens by then.
+  assert.deepEqual(await scene.pass(1_000), ['links', 'rules']);
+  for (let burst = 0; burst < 30; burst++) scene.monitors[0]?.line('[LINK]4: eth0: <UP>');
+  scene.monitors[0]?.line('[NEIGH]192.0.2.1 dev eth0');
+  assert.deepEqual(await scene.pass(1_000), ['links']);
+  assert.deepEqual(await scene.pass(50_000), []);
+  assert.deepEqual(await scene.pass(12_000), ['rules', 'links']);
+  assert.deepEqual([scene.monitors.length, scene.clock.timers], [1, 1]);
+});
+
+test('however much changes, there is a pause between two lists', async () => {
+  const scene = new Scene();
+  scene.add('links', () => true);
+  await scene.pass(3_000);
+  let lists = 0;
+  for (let passed = 0; passed < 5_000; passed += 50) {
+    scene.monitors[0]?.line('[ROUTE]192.0.2.0/24 dev eth0');
+    lists += (await scene.pass(50)).length;
+  }
+  assert.ok(lists >= 9 && lists <= 11, `${lists} lists`);
+});
+
+test('what the monitor missed is listed, and all that it tells of is listed often while it does not run', async () => {
+  const scene = new Scene();
+  scene.add('links', () => false);
+  const filter = scene.add('filter');
+  await scene.pass(2_000);
+  scene.monitors[0]?.warned('netlink receive error No buffer space available (105)');
+  assert.deepEqual(await scene.pass(500), ['links']);
+  // Nothing tells of it.
+  assert.deepEqual(await scene.pass(10_000), ['filter', 'filter']);
+  await scene.changes.remove(filter);
+  scene.monitors[0]?.ended('it ended with 1');
+  assert.deepEqual(await scene.pass(900), ['links']);
+  await scene.pass(200);
+  assert.equal(scene.monitors.length, 2);
+  scene.monitors[1]?.ended('it ended with 1');
+  scene.monitors.at(-1)?.ended('spawn setpriv ENOENT');
+  assert.ok((await scene.pass(10_000)).length >= 2);
+  scene.changes.stop();
+  assert.deepEqual(await scene.pass(60_000), []);
+  assert.equal(scene.clock.timers, 0);
+});
+
+test('a line is of a pod by the name of its device', () => {
+  assert.deepEqual(kernelChange('[LINK]Deleted 8: 0123456789ab_h@if2: <BROADCAST,MULTICAST> mtu 1400'), {
+    part: 'LINK',
+    text: 'Deleted 8: 0123456789ab_h@if2: <BROADCAST,MULTICAST> mtu 1400',
+    ofPod: true,
+  });
+  for (const [line, ofPod] of [
+    ['[ADDR]8: c0ffee0_net1_h    inet6 fe80::1/64 scope link', true],
+    ['[ROUTE]fe80::/64 dev 0123456789ab_h proto kernel metric 256 pref medium', true],
+    ['[LINK]2: eth0: <BROADCAST> mtu 1500 \\    link/ether 02:00:00:00:00:01', false],
+    ['[LINK]2: br_hosts: <BROADCAST> mtu 1500', false],
+  ] as const)
+    assert.equal(kernelChange(line)?.ofPod, ofPod, line);
+  assert.equal(kernelChange('something else'), undefined);
+});

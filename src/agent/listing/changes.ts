@@ -1,0 +1,154 @@
+/**
+ * When to list what the kernel tells nobody who does not ask: at the start, shortly after `ip monitor` told of a change, and from time to time.
+ * One program and one timer for all listings.
+ */
+import type { Log } from '../../runtime/log.ts';
+import { doublingDelay } from '../../timing/backoff.ts';
+import type { Clock, TimerHandle } from '../../timing/clock.ts';
+import type { Programs } from '../kernel/programs.ts';
+import { type KernelChange, kernelChange, MONITOR } from './kernel-change.ts';
+
+/** A change is followed by others. */
+const SETTLE_MS = 50;
+/** From the begin of one listing to that of the next, however much changes. */
+const LEAST_MS = 500;
+/** Behind the changes that are told. */
+const SWEEP_MS = 60_000;
+/** What nothing tells of; and all while the monitor does not run. */
+const POLL_MS = 5_000;
+/** What changed before the monitor listened is seen then. */
+const LISTENS_MS = 1_000;
+const FIRST_RESTART_MS = 1_000;
+const LONGEST_RESTART_MS = 30_000;
+
+export interface Listing {
+  /** Whether it may show what this change changed. Missing: nothing tells of its changes. */
+  readonly concerns?: (change: KernelChange) => boolean;
+  /** Never called while it is under way. @throws never */
+  readonly list: () => Promise<void>;
+}
+
+interface Entry {
+  readonly listing: Listing;
+  dueAt: number;
+  startedAt: number;
+  /** While it is listed. */
+  running: Promise<void> | undefined;
+}
+
+export interface ChangesOptions {
+  readonly programs: Programs;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class Changes {
+  readonly #options: ChangesOptions;
+  readonly #entries = new Map<Listing, Entry>();
+  /** Ends the monitor; undefined while it does not run. */
+  #endMonitor: (() => void) | undefined;
+  #attempts = 0;
+  #timer: TimerHandle;
+  #timerAt = Infinity;
+  #restart: TimerHandle;
+  #stopped = false;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#endMonitor === undefined) this.#startMonitor();
+  }
+
+  /** Ends the monitor. Listings are removed by those who added them. */
+  stop(): void {
+    const { clock } = this.#options;
+    this.#stopped = true;
+    clock.clearTimeout(this.#timer);
+    clock.clearTimeout(this.#restart);
+    this.#endMonitor?.();
+  }
+
+  /** Lists it at once, and again when something changes. */
+  add(listing: Listing): void {
+    this.#entries.set(listing, { listing, dueAt: this.#options.clock.now(), startedAt: -LEAST_MS, running: undefined });
+    this.#schedule();
+  }
+
+  /** Waits for the listing that is under way. */
+  async remove(listing: Listing): Promise<void> {
+    const entry = this.#entries.get(listing);
+    this.#entries.delete(listing);
+    await entry?.running;
+  }
+
+  #startMonitor(): void {
+    const { programs, clock, log } = this.#options;
+    const since = clock.now();
+    this.#endMonitor = programs.watch(MONITOR, {
+      line: (text) => {
+        const change = kernelChange(text);
+        if (change !== undefined) this.#told(({ concerns }) => concerns?.(change) === true);
+      },
+      warned: (text) => {
+        log.warn('ip monitor may have missed a change; all is listed again', { reason: text });
+        this.#told(isTold);
+      },
+      ended: (reason) => {
+        this.#endMonitor = undefined;
+        if (clock.now() - since > LONGEST_RESTART_MS) this.#attempts = 0;
+        const delay = doublingDelay(this.#attempts++, FIRST_RESTART_MS, LONGEST_RESTART_MS);
+        log.warn('ip monitor ended; it is started again, and until then all is listed every few seconds', { reason });
+        this.#restart = clock.setTimeout(() => this.#startMonitor(), delay);
+        this.#told(isTold);
+      },
+    });
+    this.#makeDue(isTold, clock.now() + LISTENS_MS);
+  }
+
+  #told(which: (listing: Listing) => boolean): void {
+    this.#makeDue(which, this.#options.clock.now() + SETTLE_MS);
+  }
+
+  #makeDue(which: (listing: Listing) => boolean, at: number): void {
+    for (const entry of this.#entries.values())
+      if (which(entry.listing)) entry.dueAt = Math.min(entry.dueAt, Math.max(at, entry.startedAt + LEAST_MS));
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    const { clock } = this.#options;
+    let earliest = Infinity;
+    for (const { dueAt, running } of this.#entries.values()) if (running === undefined) earliest = Math.min(earliest, dueAt);
+    // One that is earlier finds nothing to do, and schedules the next.
+    if (this.#stopped || earliest >= this.#timerAt) return;
+    clock.clearTimeout(this.#timer);
+    this.#timerAt = earliest;
+    this.#timer = clock.setTimeout(() => this.#listDue(), Math.max(0, earliest - clock.now()));
+  }
+
+  #listDue(): void {
+    this.#timerAt = Infinity;
+    const now = this.#options.clock.now();
+    // All in one go: those that read the same share one program.
+    for (const entry of this.#entries.values())
+      if (entry.running === undefined && entry.dueAt <= now) entry.running = this.#list(entry);
+    this.#schedule();
+  }
+
+  async #list(entry: Entry): Promise<void> {
+    const { clock } = this.#options;
+    entry.startedAt = clock.now();
+    entry.dueAt = Infinity;
+    await entry.listing.list();
+    const isTold = entry.listing.concerns !== undefined && this.#endMonitor !== undefined;
+    entry.dueAt = Math.min(entry.dueAt, clock.now() + (isTold ? SWEEP_MS : POLL_MS));
+    entry.running = undefined;
+    this.#schedule();
+  }
+}
+
+function isTold({ concerns }: Listing): boolean {
+  return concerns !== undefined;
+}

@@ -5,7 +5,7 @@ import { KubeClient } from '../../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { installCrds } from '../crd-installation.ts';
-import { HostForward } from '../node/host-forward.ts';
+import { PortForward } from '../node/port-forward.ts';
 import { Underlay } from '../node/underlay.ts';
 import { OvnLab } from '../ovn/ovn-lab.ts';
 import { Daemon } from '../programs/daemon.ts';
@@ -89,7 +89,7 @@ export class KubernetesCluster implements AsyncDisposable {
         place: {
           address: router,
           command: (...program) => namespace.command(...program),
-          expose: (port, folder) => HostForward.start(namespace, port, folder),
+          expose: (port, folder) => PortForward.fromHost(namespace, port, folder),
         },
       });
       stops.unshift(() => control.stop());

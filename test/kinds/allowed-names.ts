@@ -21,7 +21,6 @@ const EXCEPTIONS: readonly Exception[] = [
       'src/agent/rules/pod-interface.ts': 'nodes pods subnets',
       'src/agent/rules/pod-underlay.ts': 'subnets vlans provider-networks nodes',
       'src/agent/rules/provider-networks.ts': 'vlans provider-networks nodes',
-      'src/agent/uplink/uplink-target.ts': 'provider-networks',
       'src/agent/world/node-world.ts': 'nodes pods provider-networks subnets vlans',
       'src/agent/world/outputs.ts': 'provider-networks',
       'src/agent/world/provider-network.ts': 'provider-networks',

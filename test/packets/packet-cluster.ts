@@ -16,7 +16,7 @@ import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { installCrds } from '../../lab/crd-installation.ts';
 import { StandInKubelet } from '../../lab/kubelet/stand-in-kubelet.ts';
 import { labNodes } from '../../lab/kubelet/lab-node.ts';
-import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
+import { PortForward } from '../../lab/node/port-forward.ts';
 import { PacketNode } from '../../lab/node/packet-node.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
@@ -261,7 +261,7 @@ export class PacketCluster implements AsyncDisposable {
         const address6 = addresses[1] === undefined ? {} : { address6: `${addresses[1]}/64` as const };
         const node = await PacketNode.start({ ...options, ...address6, directory: join(directory, name) });
         stops.unshift(() => node.delete());
-        const forward = await LoopbackForward.start(node.namespace, Number(new URL(api.url).port), join(directory, name));
+        const forward = await PortForward.fromNamespace(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());
         const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin, program);
         agent.before = await agent.dump();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Findings, makeDevice, NOTHING_FOUND } from '../../src/agent/kernel/pod-device.ts';
-import { readHost } from '../../src/agent/kernel/host-reader.ts';
+import { HostNetwork } from '../../src/agent/kernel/host-network.ts';
 import { observeInnerEnd, podDevice } from '../../src/agent/kernel/ip-observation.ts';
 import { hostPrograms, inNamespace, type Programs } from '../../src/agent/kernel/programs.ts';
 import { attachmentKey, type DeviceName, hostDevice } from '../../src/agent/world/attachment.ts';
@@ -62,6 +62,7 @@ class Pod {
       checksumOffload: true,
       connected: true,
       detectsDuplicates: true,
+      probeMs: 200,
       gateways: [],
       needsGateways: true,
       ...more,
@@ -74,13 +75,15 @@ class Pod {
   }
 
   async observe(): Promise<ObservedDevice> {
-    return podDevice(await observeInnerEnd(programs, this.namespace.path, 'eth0'), await readHost(programs), this.name);
+    return podDevice(await observeInnerEnd(programs, this.namespace.path, 'eth0'), await new HostNetwork(programs).read(), this.name);
   }
 
   async make(more: Partial<DeviceOutput> = {}): Promise<Findings> {
     const observed = await this.observe();
     assert.ok(observed.kind !== 'no-namespace');
-    this.found = await makeDevice(programs, { ...this.output, ...more }, observed, this.found);
+    const hands = { programs, host: new HostNetwork(programs) };
+    const made = await makeDevice(hands, { ...this.output, ...more }, observed, { findings: this.found, prepared: false });
+    this.found = made.findings;
     return this.found;
   }
 }
@@ -141,7 +144,8 @@ test('gateways of both families are asked until they answer; a second reading wr
   const observed = await pod.observe();
   assert.ok(observed.kind === 'present');
   const counting: Programs = { ...programs, run: (...call) => ((written += 1), programs.run(...call)) };
-  await makeDevice(counting, { ...pod.output, gateways: GATEWAYS }, observed, pod.found);
+  const hands = { programs: counting, host: new HostNetwork(counting) };
+  await makeDevice(hands, { ...pod.output, gateways: GATEWAYS }, observed, { findings: pod.found, prepared: false });
   assert.equal(written, 0);
   await pod.namespace.delete();
 });

@@ -3,7 +3,6 @@ import type { Operation } from '../../ovsdb/operation.ts';
 import { mapSet, mutateDelete } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
-import { removalCommand } from '../kernel/ip-commands.ts';
 import { type RoutingLine, routingLines } from '../kernel/routing-commands.ts';
 import { chainLines, type FilterChain, type ListedRule } from '../packet-filter/other-firewalls.ts';
 import { TABLE } from '../packet-filter/packet-filter-target.ts';
@@ -46,7 +45,7 @@ export function cleanupSteps({ replica, links, table, chains, routing, files }: 
   return [
     ...files.map((path): CleanupStep => ({ what: `file ${path}`, action: { kind: 'file', path } })),
     ...(replica === undefined ? [] : vswitchSteps(replica)),
-    ...links.map((link) => command(`device ${link}`, removalCommand(link).command)),
+    ...links.map((link) => command(`device ${link}`, ['ip', 'link', 'delete', 'dev', link])),
     ...(table ? [command(`table ${TABLE} of nftables`, ['nft', 'delete', 'table', ...TABLE.split(' ')])] : []),
     ...Array.from(chains).flatMap(([chain, rules]) => {
       const lines = chainLines(chain, undefined, rules);

@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { OvsdbSession } from '../../ovsdb/session.ts';
 import type { Clock, Scheduler } from '../../timing/clock.ts';
 import { cniFiles, type CniPlaces } from '../install/cni-files.ts';
-import { readHost } from '../kernel/host-reader.ts';
+import { HostNetwork } from '../kernel/host-network.ts';
 import { ourLinks } from '../kernel/ip-observation.ts';
 import type { Programs } from '../kernel/programs.ts';
 import { listRouting } from '../kernel/routing-target.ts';
@@ -69,7 +69,7 @@ async function remains(
   const table = await programs.run(['nft', '--terse', 'list', 'table', ...TABLE.split(' ')]);
   return {
     replica,
-    links: await read('devices', [], async () => [...ourLinks(await readHost(programs)).keys()]),
+    links: await read('devices', [], async () => [...ourLinks(await new HostNetwork(programs).read()).keys()]),
     table: table.ok,
     chains: await read('rules in chains of other programs', new Map(), async () => await listOurRules(programs)),
     routing: await read('rules of routing', [], async () => await listRouting(programs)),

@@ -1,7 +1,7 @@
 /** The commands that make a device as it should be. Pure. */
 import type { DeviceOutput, DeviceRoute, LinkOutput } from '../world/outputs.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
-import { PROBE_MS, requestInterval, sysctlName } from './neighbours.ts';
+import { sysctlName } from './neighbours.ts';
 import { inNamespace } from './programs.ts';
 
 export interface Command {
@@ -9,71 +9,79 @@ export interface Command {
   readonly input?: string;
 }
 
-type Present = ObservedDevice & { readonly kind: 'present' };
+export type Present = ObservedDevice & { readonly kind: 'present' };
 
 const QUEUE_LENGTH = '1000';
 
 /**
- * The two ends of a device of a pod, without addresses and routes; empty if they are as they should be. The inner end is up once its port passes
+ * Whether the two ends of a device of a pod are as they should be, without addresses and routes. The inner end is up once its port passes
  * packets: the kernel's search for duplicates would find none before, and Open vSwitch would learn to drop what it sends.
  */
-export function pairCommands(output: DeviceOutput, observed: ObservedDevice): readonly Command[] {
-  const { namespacePath, innerName, mac, mtu, checksumOffload, connected } = output;
-  const isUp = observed.kind === 'present' && observed.up;
-  if (observed.kind === 'present' && (isUp || !connected) && observed.mac === mac && observed.mtu === mtu) return [];
-  const inside = (...command: readonly [string, ...string[]]): Command => ({ command: inNamespace(namespacePath, ...command) });
-  const lines = [
-    `link set dev ${innerName} address ${mac}`,
-    `link set dev ${innerName} mtu ${mtu}`,
-    ...(connected ? [`link set dev ${innerName} up`] : []),
-  ];
+export function hasPair({ mac, mtu, connected }: DeviceOutput, observed: ObservedDevice): boolean {
+  return observed.kind === 'present' && (observed.up || !connected) && observed.mac === mac && observed.mtu === mtu;
+}
+
+/** Lines of the node that make both ends. The kernel takes no alias when it makes a link. */
+export function newPairLines(output: DeviceOutput): readonly string[] {
+  const { name, mtu, mac, innerName, namespacePath } = output;
+  const inner = ['peer', 'name', innerName, 'address', mac, 'mtu', String(mtu), 'netns', namespacePath];
+  return [batchLine('link', 'add', 'name', name, 'mtu', String(mtu), 'type', 'veth', ...inner), hostEndLine(output)];
+}
+
+/** A pair that is not up may be one whose maker was killed before its second line. */
+export function hostEndLine({ name, alias }: Pick<DeviceOutput, 'name' | 'alias'>): string {
+  return batchLine('link', 'set', 'dev', name, 'alias', alias, 'txqueuelen', QUEUE_LENGTH, 'up');
+}
+
+/** What `ip` cannot set, before the inner end is up. Each is independent of the others. */
+export function innerSettings({ namespacePath, innerName, checksumOffload }: DeviceOutput): readonly Command[] {
   return [
-    // A pair that is not up may be one whose maker was killed before its second command.
-    ...(observed.kind !== 'present' ? newPairCommands(output) : isUp ? [] : [hostEndCommand(output)]),
-    // Before it is up: a router's advertisement must give it no address that no program allocated. Without IPv6 in the kernel there are no such keys.
-    inside('sysctl', '-eqw', ...addressKeys(innerName), ...requestInterval(innerName, PROBE_MS)),
-    { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) },
-    ...(checksumOffload ? [] : [inside('ethtool', '-K', innerName, 'tx', 'off')]),
+    // A router's advertisement must give it no address that no program allocated. Without IPv6 in the kernel there are no such keys.
+    { command: inNamespace(namespacePath, 'sysctl', '-eqw', ...addressKeys(innerName)) },
+    ...(checksumOffload ? [] : [{ command: inNamespace(namespacePath, 'ethtool', '-K', innerName, 'tx', 'off') }]),
   ];
 }
 
-/** Addresses and routes of a device whose ends are as they should be. Both are empty if nothing has to be written. */
-export interface AddressCommands {
-  /** The kernel itself asks who has an IPv6 address, so these come first. */
-  readonly first: readonly Command[];
-  /** Once no other host has an address. */
-  readonly second: readonly Command[];
+/** Lines for the inner end itself. */
+export function innerEndLines({ innerName, mac, mtu, connected }: DeviceOutput, observed: Present): readonly string[] {
+  return [
+    ...(observed.mac === mac ? [] : [`link set dev ${innerName} address ${mac}`]),
+    ...(observed.mtu === mtu ? [] : [`link set dev ${innerName} mtu ${mtu}`]),
+    ...(connected && !observed.up ? [`link set dev ${innerName} up`] : []),
+  ];
 }
 
-export function addressCommands(output: DeviceOutput, observed: Present): AddressCommands {
-  if (hasAddressesAndRoutes(output, observed)) return { first: [], second: [] };
-  const { namespacePath, innerName, mac, addresses, routes, detectsDuplicates } = output;
-  // Further addresses stay: a program in the pod may have set them (keepalived does).
-  const missing = addresses.filter((address) => !observed.addresses.includes(address));
-  const addition = (address: string): string =>
-    `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`;
-  const batch = (lines: readonly string[]): readonly Command[] =>
-    lines.length === 0 ? [] : [{ command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) }];
-  return {
-    first: batch(missing.filter(isV6).map(addition)),
-    second: batch([
-      ...missing.filter((address) => !isV6(address)).map(addition),
-      // Says the addresses to the network, with arp_notify: a neighbour may know them with another MAC address.
-      ...(missing.length > 0 ? [`link set dev ${innerName} address ${mac}`] : []),
-      ...routes.map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${innerName}`),
-    ]),
-  };
+/** Further addresses stay: a program in the pod may have set them (keepalived does). */
+export function missingAddresses({ addresses }: DeviceOutput, observed: Present): readonly string[] {
+  return addresses.filter((address) => !observed.addresses.includes(address));
+}
+
+export function addressLines({ innerName, detectsDuplicates }: DeviceOutput, addresses: readonly string[]): readonly string[] {
+  return addresses.map((address) => `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`);
+}
+
+/** Says the addresses to the network, with arp_notify: a neighbour may know them with another MAC address. */
+export function announcement({ innerName, mac }: DeviceOutput): string {
+  return `link set dev ${innerName} address ${mac}`;
+}
+
+export function routeLines({ innerName, routes }: DeviceOutput): readonly string[] {
+  return routes.map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${innerName}`);
+}
+
+/** Lines that show the inner end. */
+export function showLines({ innerName }: Pick<DeviceOutput, 'innerName'>): readonly string[] {
+  return [`address show dev ${innerName}`, `route show table all dev ${innerName}`];
 }
 
 /** Takes addresses away that another host has. */
-export function withdrawalCommand({ namespacePath, innerName }: DeviceOutput, addresses: readonly string[]): Command {
-  const lines = addresses.map((address) => `address delete ${address} dev ${innerName}`);
-  return { command: inNamespace(namespacePath, 'ip', '-batch', '-'), input: text(lines) };
+export function withdrawalLines({ innerName }: DeviceOutput, addresses: readonly string[]): readonly string[] {
+  return addresses.map((address) => `address delete ${address} dev ${innerName}`);
 }
 
 /**
  * IPv6 also where the runtime switched it off, without addresses from advertisements. The kernel itself says new addresses to the network, and
- * asks three times whether another host has them, at the interval of `neighbours.ts`, without delay.
+ * asks three times whether another host has them, without delay.
  */
 function addressKeys(device: string): readonly string[] {
   const own = (key: string): string => `net.ipv6.conf.${sysctlName(device)}.${key}`;
@@ -90,13 +98,13 @@ function addressKeys(device: string): readonly string[] {
   ];
 }
 
-function hasAddressesAndRoutes(output: DeviceOutput, { addresses, routes }: Present): boolean {
-  return output.addresses.every((address) => addresses.includes(address)) && routeTexts(output).every((route) => routes.includes(route));
+export function hasRoutes(output: DeviceOutput, { routes }: Present): boolean {
+  return routeTexts(output).every((route) => routes.includes(route));
 }
 
 /** Removes both ends. */
-export function removalCommand(name: string): Command {
-  return { command: ['ip', 'link', 'delete', 'dev', name] };
+export function removalLine(name: string): string {
+  return batchLine('link', 'delete', 'dev', name);
 }
 
 function routeTexts({ routes }: DeviceOutput | LinkOutput): readonly string[] {
@@ -144,40 +152,11 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
   return [...forwarding, ...(lines.length === 0 ? [] : [{ command: ['ip', '-batch', '-'], input: `${lines.join('\n')}\n` } as const])];
 }
 
-function newPairCommands({ name, alias, mtu, mac, innerName, namespacePath }: DeviceOutput): readonly Command[] {
-  const size = ['mtu', String(mtu)];
-  return [
-    {
-      command: [
-        'ip',
-        'link',
-        'add',
-        'name',
-        name,
-        ...size,
-        'type',
-        'veth',
-        'peer',
-        'name',
-        innerName,
-        'address',
-        mac,
-        ...size,
-        'netns',
-        namespacePath,
-      ],
-    },
-    hostEndCommand({ name, alias }),
-  ];
-}
-
-/** The kernel takes no alias when it makes a link. */
-function hostEndCommand({ name, alias }: Pick<DeviceOutput, 'name' | 'alias'>): Command {
-  return { command: ['ip', 'link', 'set', 'dev', name, 'alias', alias, 'txqueuelen', QUEUE_LENGTH, 'up'] };
-}
-
-function text(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
+/** A line for `ip -batch`, which splits at spaces, ends at `#` and knows quotes. @throws Error for a word that no line can have */
+function batchLine(...words: readonly string[]): string {
+  const [wrong] = words.filter((word) => /["'#\\\n]/.test(word) || word === '');
+  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} cannot be an argument of ip`);
+  return words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ');
 }
 
 function isV6(address: string): boolean {

@@ -1,9 +1,17 @@
 /** Devices as the kernel shows them, by `ip -json`. */
-import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
-import { type AddressJson, anywhere, type HostState, type LinkJson, listsOf, mainRoutes, type RouteJson } from './host-reader.ts';
-import { forwardingKeys, routeText } from './ip-commands.ts';
+import {
+  type AddressJson,
+  addressText,
+  anywhere,
+  type HostState,
+  type LinkJson,
+  listsOf,
+  mainRoutes,
+  type RouteJson,
+} from './host-network.ts';
+import { forwardingKeys, routeText, showLines } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
@@ -15,8 +23,7 @@ export type InnerEnd =
 
 /** @throws Error with the reason if the kernel cannot be asked */
 export async function observeInnerEnd(programs: Programs, namespacePath: string, innerName: string): Promise<InnerEnd> {
-  const input = `address show dev ${innerName}\nroute show table all dev ${innerName}\n`;
-  const ran = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-batch', '-'), input);
+  const ran = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-batch', '-'), `${showLines({ innerName }).join('\n')}\n`);
   if (!ran.ok) {
     if (isNoNamespace(ran.message)) return { kind: 'no-namespace' };
     if (/does not exist/.test(ran.message)) return { kind: 'absent' };
@@ -25,7 +32,7 @@ export async function observeInnerEnd(programs: Programs, namespacePath: string,
   return innerEndOf(ran.output);
 }
 
-/** @param output of the two commands above */
+/** @param output of `showLines` */
 export function innerEndOf(output: string): InnerEnd {
   const [[link] = [], routes = []] = listsOf(output) as [LinkJson[]?, RouteJson[]?];
   return link === undefined ? { kind: 'absent' } : { kind: 'present', link, routes: mainRoutes(routes) };
@@ -83,31 +90,6 @@ export function ourLinks({ links }: HostState): ReadonlyMap<string, string> {
   return new Map(links.map(({ ifname = '', ifalias = '' }) => [ifname, ifalias] as const).filter(([, alias]) => isOurAlias(alias)));
 }
 
-/** The kernel's search for other hosts with IPv6 addresses of a device. */
-export interface CheckedAddresses {
-  /** It is not complete, for the link-local address either. */
-  readonly tentative: boolean;
-  /** Given up, with the length of the prefix. */
-  readonly addresses: readonly string[];
-  /** The device's own link-local address, which is made of its MAC address, is refused as well: the other host has the same. */
-  readonly sameMac: boolean;
-}
-
-/** IPv6 addresses of a pod's device that the kernel gave up since another host has them. @throws as `observeInnerEnd` */
-export async function checkedAddresses(programs: Programs, namespacePath: string, innerName: string): Promise<CheckedAddresses> {
-  const shown = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-6', 'address', 'show', 'dev', innerName));
-  if (!shown.ok) throw new Error(shown.message);
-  const [[link = {}] = []] = listsOf(shown.output) as [LinkJson[]?];
-  const refused = (link.addr_info ?? []).filter(({ dadfailed }) => dadfailed === true);
-  return {
-    tentative: (link.addr_info ?? []).some(({ tentative, dadfailed }) => tentative === true && dadfailed !== true),
-    addresses: refused
-      .filter(({ scope }) => scope !== 'link')
-      .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`),
-    sameMac: refused.some(({ scope }) => scope === 'link'),
-  };
-}
-
 /** Those that the kernel does not make by itself, of addresses or of what a router announces. */
 function routesOf(routes: readonly RouteJson[]): readonly string[] {
   return routes
@@ -123,7 +105,7 @@ function routesOf(routes: readonly RouteJson[]): readonly string[] {
 function addressesOf({ addr_info: info = [] }: LinkJson, of: (address: AddressJson) => boolean = () => true): readonly string[] {
   return info
     .filter((address) => address.scope !== 'link' && address.dadfailed !== true && of(address))
-    .map(({ local = '', prefixlen = 0 }) => `${canonicalAddress(local) ?? local}/${prefixlen}`)
+    .map(addressText)
     .toSorted();
 }
 

@@ -11,18 +11,20 @@ import { type DeviceName, RESTORED } from '../world/attachment.ts';
 import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
-import type { HostReader, HostState } from './host-reader.ts';
-import { linkCommands, removalCommand } from './ip-commands.ts';
+import type { HostNetwork, HostState } from './host-network.ts';
+import { hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
 import { forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
 import { type Findings, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import { attachmentOf } from './link-alias.ts';
 
-/** Programs that run at once: each costs a process. */
-const MOST_AT_ONCE = 8;
+/** Devices that are changed at once: most of the time they wait for answers of other hosts. */
+const MOST_AT_ONCE = 64;
 
 export interface KernelTargetOptions extends ListedTargetOptions {
   readonly world: NodeWorld;
-  readonly host: HostReader;
+  readonly host: HostNetwork;
+  /** For what is removed, which takes the kernel long: what is made does not wait for it. */
+  readonly removals: HostNetwork;
   /** Called once the attachments from before this process are in the World. */
   readonly restored?: () => void;
 }
@@ -36,6 +38,8 @@ export class KernelTarget implements Target {
   readonly #working = new Map<DeviceName, Promise<void>>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
+  /** Pairs that this process made, while their ports pass no packets yet. */
+  readonly #prepared = new Set<DeviceName>();
   #links: ReadonlyMap<string, string> | undefined;
   #stopped = false;
 
@@ -110,34 +114,64 @@ export class KernelTarget implements Target {
     wake();
   }
 
-  /** Reads, writes what differs, and reads again. @throws Error with the reason of the program that failed */
+  /** Writes what differs from what was read, and reads again. @throws Error with the reason of the program that failed */
   async #make(output: DeviceOutput | LinkOutput): Promise<void> {
+    if (output.kind === 'link') await this.#makeLink(output);
+    else
+      try {
+        await this.#makeDevice(output);
+      } catch (error) {
+        this.#prepared.delete(output.name);
+        // Its namespace may have gone meanwhile: then there is nothing to try again.
+        if ((await this.#read(output)).kind !== 'no-namespace') throw error;
+      }
+  }
+
+  async #makeDevice(output: DeviceOutput): Promise<void> {
+    const { programs, host, world } = this.#options;
+    const { name } = output;
+    const observed = await this.#before(output);
+    if (observed.kind === 'no-namespace') return;
+    // One end may be left of an earlier attempt.
+    if (observed.kind === 'absent' && ourLinks(host.latest).has(name)) await this.#delete(name);
+    const known = { findings: this.#findings.get(name) ?? NOTHING_FOUND, prepared: this.#prepared.has(name) };
+    const { findings, inner } = await makeDevice({ programs, host }, output, observed, known);
+    this.#findings.set(name, findings);
+    // Once it is complete it is read before it is changed.
+    if (output.connected) this.#prepared.delete(name);
+    else this.#prepared.add(name);
+    const shown = inner === undefined ? (world.devices.peek(name) ?? observed) : podDevice(inner, host.latest, name);
+    this.#take(name, shown.kind === 'present' ? { ...shown, ...findings } : shown);
+    if (inner !== undefined && output.connected && findings.duplicates.length === 0 && !isComplete(output, shown))
+      throw new Error('it is not as it was written: another program changes it');
+  }
+
+  /** As it is now. What this process alone made, and saw since, is not read again. */
+  async #before(output: DeviceOutput): Promise<ObservedDevice> {
+    const { name } = output;
+    const seen = this.#options.world.devices.peek(name);
+    if (seen === undefined && this.#links?.has(name) !== true) return { kind: 'absent' };
+    return seen !== undefined && this.#prepared.has(name) ? seen : await this.#read(output);
+  }
+
+  async #makeLink(output: LinkOutput): Promise<void> {
     const { programs } = this.#options;
     const observed = await this.#read(output);
-    if (observed.kind === 'no-namespace') return;
-    if (output.kind === 'device') {
-      // One end may be left of an earlier attempt.
-      if (observed.kind === 'absent') await this.#delete(output.name);
-      const found = await makeDevice(programs, output, observed, this.#findings.get(output.name) ?? NOTHING_FOUND);
-      this.#findings.set(output.name, found);
-    } else {
-      // Open vSwitch makes it.
-      const commands = observed.kind === 'present' ? linkCommands(output, observed) : [];
-      if (commands.length === 0) return;
-      for (const { command, input } of commands) {
-        const ran = await programs.run(command, input);
-        if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
-      }
+    // Open vSwitch makes it.
+    const commands = observed.kind === 'present' ? linkCommands(output, observed) : [];
+    for (const { command, input } of commands) {
+      const ran = await programs.run(command, input);
+      if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
     }
-    await this.#read(output);
+    if (commands.length > 0) await this.#read(output);
   }
 
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
     const { programs, host } = this.#options;
     const { name } = output;
     if (output.kind === 'link') return this.#take(name, await this.#nodeDevice(await host.read(), name));
-    const inner = await observeInnerEnd(programs, output.namespacePath, output.innerName);
-    const shown = podDevice(inner, await host.read(), name);
+    const [inner, state] = await Promise.all([observeInnerEnd(programs, output.namespacePath, output.innerName), host.read()]);
+    const shown = podDevice(inner, state, name);
     if (shown.kind !== 'present') this.#findings.delete(name);
     return this.#take(name, shown.kind === 'present' ? { ...shown, ...this.#findings.get(name) } : shown);
   }
@@ -156,16 +190,19 @@ export class KernelTarget implements Target {
   async #remove(name: DeviceName): Promise<void> {
     await this.#delete(name);
     this.#findings.delete(name);
+    this.#prepared.delete(name);
     this.#options.world.devices.delete(name);
   }
 
   /** Only a link with our alias, or none. */
   async #delete(name: DeviceName): Promise<void> {
-    const { programs, host } = this.#options;
+    const { host, removals } = this.#options;
     if (!ourLinks(await host.read()).has(name)) return;
-    const { command } = removalCommand(name);
-    const ran = await programs.run(command);
-    if (!ran.ok && !/Cannot find device|does not exist/.test(ran.message)) throw new Error(`${command.join(' ')}: ${ran.message}`);
+    try {
+      await removals.write([removalLine(name)]);
+    } catch (error) {
+      if (!/Cannot find device|does not exist/.test(String(error))) throw error;
+    }
   }
 
   /** Those whose port was lost while no agent ran. */
@@ -209,6 +246,10 @@ export class KernelTarget implements Target {
       log.warn('the links of this node could not be listed', { reason: String(error) });
     }
   }
+}
+
+function isComplete(output: DeviceOutput, shown: ObservedDevice): boolean {
+  return shown.kind === 'present' && hasPair(output, shown) && missingAddresses(output, shown).length === 0;
 }
 
 function concernsDevices({ part, text, ofPod }: KernelChange): boolean {

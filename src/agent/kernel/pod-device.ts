@@ -1,13 +1,28 @@
 /**
- * Makes the device of a pod as it should be. An address is set when the port passes packets and no other host answers for it; then the kernel
- * says it to the network, and the gateways are asked.
+ * Makes the device of a pod as it should be, with as few programs as can be: each costs some milliseconds, and pods start many at a time. An
+ * address is set when the port passes packets and no other host answers for it; then the kernel says it to the network, and the gateways are asked.
  */
 import type { Duplicate, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
-import { addressCommands, type Command, pairCommands, withdrawalCommand } from './ip-commands.ts';
-import { checkedAddresses, type CheckedAddresses } from './ip-observation.ts';
-import { KERNEL_PROBE_MS, requestInterval, whoAnswers } from './neighbours.ts';
-import { inNamespace, type Programs } from './programs.ts';
+import type { HostNetwork } from './host-network.ts';
+import {
+  addressLines,
+  announcement,
+  hasPair,
+  hasRoutes,
+  hostEndLine,
+  innerEndLines,
+  innerSettings,
+  missingAddresses,
+  newPairLines,
+  type Present,
+  routeLines,
+  showLines,
+  withdrawalLines,
+} from './ip-commands.ts';
+import { type InnerEnd, innerEndOf } from './ip-observation.ts';
+import { inside, intervalLines, KERNEL_PROBE_MS, type Look, lookUntil, questions, silenceMs, whoAnswers } from './neighbours.ts';
+import type { Programs } from './programs.ts';
 
 /** What was asked of the network: no reading of the device shows it. */
 export interface Findings {
@@ -17,98 +32,166 @@ export interface Findings {
 
 export const NOTHING_FOUND: Findings = { duplicates: [], reached: [] };
 
-const LONGEST_MS = 5_000;
-const POLL_MS = 30;
+/** What is known from earlier. */
+export interface Known {
+  readonly findings: Findings;
+  /** The pair was made by this process, and all settings that belong to it. */
+  readonly prepared: boolean;
+}
+
+export interface Made {
+  readonly findings: Findings;
+  /** After the last write; undefined: nothing was written. */
+  readonly inner: InnerEnd | undefined;
+}
+
+export interface Hands {
+  readonly programs: Programs;
+  readonly host: HostNetwork;
+}
+
+/** The kernel's first questions may be sent before packets pass: for a first look it is early. */
+const EARLY_MS = 20;
 /** Attempts with a gateway that does not answer yet. */
 const ROUNDS = 5;
 
-type Present = ObservedDevice & { readonly kind: 'present' };
-
 /**
  * @param observed the device as it is; one that is absent is made
- * @param found what is known from earlier
- * @returns what is known now
  * @throws Error with the reason: a program failed, or a gateway does not answer
  */
 export async function makeDevice(
-  programs: Programs,
+  hands: Hands,
   output: DeviceOutput,
   observed: Exclude<ObservedDevice, { readonly kind: 'no-namespace' }>,
-  found: Findings,
-): Promise<Findings> {
-  await runAll(programs, pairCommands(output, observed));
-  if (!output.connected) return found;
+  { findings, prepared }: Known,
+): Promise<Made> {
+  const { programs } = hands;
   const before = observed.kind === 'present' ? observed : blank(output);
-  const missing = output.addresses.filter((address) => !before.addresses.includes(address));
-  const commands = addressCommands(output, before);
-  // An answer shows that packets pass: Open vSwitch may take a while for it after the flows are installed, and silence would prove nothing.
-  const early = missing.length === 0 ? found.reached : await firstAnswer(programs, output, found.reached);
-  await runAll(programs, commands.first);
-  const taken = await takenAddresses(programs, output, missing, before);
-  if (taken.length > 0) return { ...found, duplicates: taken };
-  await runAll(programs, commands.second);
-  const reached = output.needsGateways ? await reachedGateways(programs, output, early) : early;
-  if (missing.length > 0) await runAll(programs, [defaultInterval(output)]);
-  return { duplicates: [], reached };
+  const isSound = hasPair(output, observed);
+  if (!isSound && !(prepared && observed.kind === 'present')) await preparePair(hands, output, observed);
+  const lines = isSound ? [] : innerEndLines(output, before);
+  if (!output.connected) {
+    if (isSound) return { findings, inner: undefined };
+    return { findings, inner: innerEndOf(await inside(programs, output, [...lines, ...showLines(output)])) };
+  }
+  const missing = missingAddresses(output, before);
+  const isSettled = missing.length === 0 && (before.tentative ?? []).length === 0;
+  if (isSettled && lines.length === 0 && hasRoutes(output, before)) {
+    const reached = await reachedGateways(programs, output, findings.reached);
+    return { findings: { duplicates: [], reached }, inner: undefined };
+  }
+  const { duplicates, reached } = await asked(programs, output, lines, isSettled, missing, findings.reached);
+  if (duplicates.length > 0)
+    return { findings: { ...findings, duplicates }, inner: innerEndOf(await inside(programs, output, showLines(output))) };
+  const shown = await inside(programs, output, [
+    ...addressLines(output, missing.filter(isV4)),
+    ...(missing.length > 0 ? [announcement(output)] : []),
+    ...routeLines(output),
+    ...(missing.length > 0 ? intervalLines(output.innerName, KERNEL_PROBE_MS, output.addresses.some(isV6)) : []),
+    ...showLines(output),
+  ]);
+  return { findings: { duplicates: [], reached: await reachedGateways(programs, output, reached) }, inner: innerEndOf(shown) };
 }
 
-/** Addresses that another host has. None of those of IPv6 is left on the device. */
-async function takenAddresses(
+async function preparePair({ programs, host }: Hands, output: DeviceOutput, observed: ObservedDevice): Promise<void> {
+  await host.write(observed.kind === 'present' ? [hostEndLine(output)] : newPairLines(output));
+  const ends = await Promise.all(
+    innerSettings(output).map(async ({ command, input }) => ({ command, ran: await programs.run(command, input) })),
+  );
+  for (const { command, ran } of ends) if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
+}
+
+/**
+ * Sets the inner end up and asks who has its addresses. An answer of a gateway shows that packets pass: Open vSwitch may take a while for it after
+ * the flows are installed, and silence would prove nothing. So what was asked before that is asked again. Of the addresses, those of IPv6
+ * are set: the kernel itself asks for them.
+ *
+ * @param lines for the inner end
+ */
+async function asked(
   programs: Programs,
   output: DeviceOutput,
+  lines: readonly string[],
+  isSettled: boolean,
   missing: readonly string[],
-  before: Present,
+  known: readonly string[],
+): Promise<Findings> {
+  if (isSettled) {
+    if (lines.length > 0) await inside(programs, output, lines);
+    return { duplicates: [], reached: known };
+  }
+  const { innerName, detectsDuplicates, gateways, needsGateways } = output;
+  const [v6, v4] = [missing.filter(isV6), detectsDuplicates ? missing.filter(isV4).map(withoutLength) : []];
+  const open = gateways.filter((one) => !known.includes(one));
+  const gateway = missing.length === 0 ? undefined : (open.find(isV4) ?? open[0]);
+  let begin = [...lines, ...(missing.length > 0 ? intervalLines(innerName, output.probeMs, output.addresses.some(isV6)) : [])];
+  if (gateway !== undefined && isV6(gateway)) {
+    if (begin.length > 0) await inside(programs, output, begin);
+    begin = [];
+    await settled(programs, output, []);
+  }
+  let reached = known;
+  let last: Look | undefined;
+  const all = [...(gateway === undefined ? [] : [gateway]), ...v4];
+  for (let round = needsGateways ? ROUNDS : 1; round > 0; round -= 1) {
+    const sent = [...begin, ...questions(all, innerName), ...(gateway === undefined ? addressLines(output, v6) : [])];
+    if (sent.length > 0) await inside(programs, output, sent);
+    begin = [];
+    if (gateway === undefined) break;
+    const isDecided = ({ answers, open: waiting }: Look): boolean => answers.has(gateway) || !waiting.includes(gateway);
+    last = await lookUntil(programs, output, all, isDecided, v4.length === 0 || v6.length > 0 ? EARLY_MS : silenceMs(output));
+    if (!last.answers.has(gateway)) continue;
+    reached = [...known, gateway];
+    break;
+  }
+  if (gateway !== undefined && v6.length > 0) await inside(programs, output, addressLines(output, v6));
+  if (!detectsDuplicates) return { duplicates: [], reached };
+  const look = last !== undefined && v6.length === 0 && isOver(output, last) ? last : await settled(programs, output, v4);
+  return { duplicates: await duplicatesAmong(programs, output, v4, look), reached };
+}
+
+/** Addresses that another host has, of those that were asked for. None of those of IPv6 is left on the device. */
+async function duplicatesAmong(
+  programs: Programs,
+  output: DeviceOutput,
+  v4: readonly string[],
+  { answers, checked }: Look,
 ): Promise<readonly Duplicate[]> {
-  if (!output.detectsDuplicates) return [];
-  const taken = await duplicates(programs, output, missing.filter(isV4));
-  if (!missing.some(isV6) && (before.tentative ?? []).length === 0) return taken;
-  const { addresses: refused, sameMac } = await settled(programs, output);
+  const taken = v4.flatMap((address) => {
+    const holder = answers.get(address);
+    return holder === undefined || holder === output.mac ? [] : [{ address, holder }];
+  });
+  if (checked.refused.length === 0) return taken;
   // First, for an address of its own a device asks nobody.
-  if (refused.length > 0) await runAll(programs, [withdrawalCommand(output, refused)]);
-  const others = sameMac ? [] : await duplicates(programs, output, refused);
+  await inside(programs, output, withdrawalLines(output, checked.refused));
+  const refused = checked.refused.map(withoutLength);
+  const holders = checked.sameMac ? undefined : await whoAnswers(programs, output, refused);
+  // The kernel refuses an IPv6 address without telling for whom, and the host may not answer a second time.
+  const others = refused
+    .map((address) => ({ address, holder: holders?.get(address) ?? '' }))
+    .filter(({ holder }) => holders !== undefined && holder !== output.mac);
   // An earlier sandbox of the same pod still answered.
-  if (refused.length > 0 && others.length === 0)
-    await runAll(programs, addressCommands({ ...output, addresses: refused, routes: [], detectsDuplicates: false }, blank(output)).first);
+  if (others.length === 0) await inside(programs, output, addressLines({ ...output, detectsDuplicates: false }, checked.refused));
   return [...taken, ...others];
 }
 
-/** Those that answer with another MAC address than the device's own. */
-async function duplicates(programs: Programs, output: DeviceOutput, addresses: readonly string[]): Promise<readonly Duplicate[]> {
-  const asked = addresses.map(withoutLength);
-  const answers = await whoAnswers(programs, output.namespacePath, output.innerName, asked);
-  return asked.flatMap((address) => {
-    const holder = answers.get(address);
-    // The kernel refuses an IPv6 address without telling for whom, and the host may not answer a second time.
-    if (holder === output.mac || (holder === undefined && isV4(address))) return [];
-    return [{ address, holder: holder ?? '' }];
-  });
+/** Waits until the kernel has asked for each IPv6 address, and for these. @throws Error if that does not end */
+async function settled(programs: Programs, output: DeviceOutput, v4: readonly string[]): Promise<Look> {
+  const look = await lookUntil(programs, output, v4, (one) => isOver(output, one), EARLY_MS);
+  if (!isOver(output, { ...look, open: [] }))
+    throw new Error('the kernel still checks its IPv6 addresses for duplicates after some seconds');
+  return look;
 }
 
-/** Waits until the kernel has asked for each IPv6 address. @returns those that another host has */
-async function settled(programs: Programs, { namespacePath, innerName }: DeviceOutput): Promise<CheckedAddresses> {
-  for (let waited = 0; waited < LONGEST_MS; waited += POLL_MS) {
-    const checked = await checkedAddresses(programs, namespacePath, innerName);
-    if (!checked.tentative) return checked;
-    await programs.sleep(POLL_MS);
-  }
-  throw new Error(`the kernel still checks its IPv6 addresses for duplicates after ${LONGEST_MS / 1000} s`);
+function isOver({ addresses }: DeviceOutput, { open, checked }: Look): boolean {
+  return open.length === 0 && !(addresses.some(isV6) && checked.tentative);
 }
 
-/** Asks a gateway before the device has an address, for some time. @returns the gateways that are known to answer, which may be none */
-async function firstAnswer(programs: Programs, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
-  const { namespacePath, innerName, gateways, needsGateways } = output;
-  const gateway = gateways.find(isV4) ?? gateways[0];
-  if (gateway === undefined || known.includes(gateway)) return known;
-  if (isV6(gateway)) await settled(programs, output);
-  for (let round = needsGateways ? ROUNDS : 1; round > 0; round -= 1)
-    if ((await whoAnswers(programs, namespacePath, innerName, [gateway])).has(gateway)) return [...known, gateway];
-  return known;
-}
-
+/** @param known gateways that have answered. @throws Error if one has to answer and does not */
 async function reachedGateways(programs: Programs, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
-  const { namespacePath, innerName } = output;
-  const open = output.gateways.filter((gateway) => !known.includes(gateway));
-  const answers = await whoAnswers(programs, namespacePath, innerName, open);
+  const { innerName, gateways, needsGateways } = output;
+  const open = needsGateways ? gateways.filter((gateway) => !known.includes(gateway)) : [];
+  const answers = await whoAnswers(programs, output, open);
   const silent = open.filter((gateway) => !answers.has(gateway));
   if (silent.length > 0)
     throw new Error(
@@ -117,19 +200,8 @@ async function reachedGateways(programs: Programs, output: DeviceOutput, known: 
   return [...known, ...open];
 }
 
-function defaultInterval({ namespacePath, innerName }: DeviceOutput): Command {
-  return { command: inNamespace(namespacePath, 'sysctl', '-eqw', ...requestInterval(innerName, KERNEL_PROBE_MS)) };
-}
-
 function blank({ mac, mtu }: DeviceOutput): Present {
-  return { kind: 'present', mac, mtu, up: true, addresses: [], routes: [] };
-}
-
-async function runAll(programs: Programs, commands: readonly Command[]): Promise<void> {
-  for (const { command, input } of commands) {
-    const ran = await programs.run(command, input);
-    if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
-  }
+  return { kind: 'present', mac, mtu, up: false, addresses: [], routes: [] };
 }
 
 function withoutLength(address: string): string {

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 /** The end of a program of the host. */
 export type Ran =
   | { readonly ok: true; readonly output: string }
-  /** `message` is what it printed on standard error. */
-  | { readonly ok: false; readonly message: string };
+  /** `message` is what it printed on standard error; `output` what it printed before it failed, if it ran. */
+  | { readonly ok: false; readonly message: string; readonly output?: string };
 
 /** What a program that goes on says. */
 export interface Watching {
@@ -74,7 +74,11 @@ async function runNow([program, ...args]: Words, input: string): Promise<Ran> {
   return await new Promise((resolve) => {
     const child = execFile(program, args, { timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES }, (error, stdout, stderr) => {
       if (error === null) resolve({ ok: true, output: stdout });
-      else resolve({ ok: false, message: stderr.trim() || (error.killed === true ? `no end after ${TIMEOUT_MS / 1000} s` : error.message) });
+      else {
+        const isKilled = error.killed === true;
+        const message = stderr.trim() || (isKilled ? `no end after ${TIMEOUT_MS / 1000} s` : error.message);
+        resolve({ ok: false, message, ...(typeof error.code === 'number' && !isKilled && { output: stdout }) });
+      }
     });
     // It may end before it has read all.
     child.stdin?.on('error', () => {});

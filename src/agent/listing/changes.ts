@@ -47,6 +47,7 @@ export class Changes {
   readonly #entries = new Map<Listing, Entry>();
   /** Ends the monitor; undefined while it does not run. */
   #endMonitor: (() => void) | undefined;
+  #listensAt = 0;
   #attempts = 0;
   #timer: TimerHandle;
   #timerAt = Infinity;
@@ -104,7 +105,8 @@ export class Changes {
         this.#told(isTold);
       },
     });
-    this.#makeDue(isTold, clock.now() + LISTENS_MS);
+    this.#listensAt = clock.now() + LISTENS_MS;
+    this.#makeDue(isTold, this.#listensAt);
   }
 
   #told(which: (listing: Listing) => boolean): void {
@@ -132,9 +134,15 @@ export class Changes {
     this.#timerAt = Infinity;
     const now = this.#options.clock.now();
     // All in one go: those that read the same share one program.
-    for (const entry of this.#entries.values())
-      if (entry.running === undefined && entry.dueAt <= now) entry.running = this.#list(entry);
+    for (const entry of this.#entries.values()) if (entry.running === undefined && entry.dueAt <= now) entry.running = this.#list(entry);
     this.#schedule();
+  }
+
+  /** When it is listed again without a change. */
+  #next({ listing, startedAt }: Entry): number {
+    const now = this.#options.clock.now();
+    if (!isTold(listing) || this.#endMonitor === undefined) return now + POLL_MS;
+    return startedAt < this.#listensAt ? this.#listensAt : now + SWEEP_MS;
   }
 
   async #list(entry: Entry): Promise<void> {
@@ -142,8 +150,7 @@ export class Changes {
     entry.startedAt = clock.now();
     entry.dueAt = Infinity;
     await entry.listing.list();
-    const isTold = entry.listing.concerns !== undefined && this.#endMonitor !== undefined;
-    entry.dueAt = Math.min(entry.dueAt, clock.now() + (isTold ? SWEEP_MS : POLL_MS));
+    entry.dueAt = Math.min(entry.dueAt, this.#next(entry));
     entry.running = undefined;
     this.#schedule();
   }

@@ -17,6 +17,10 @@ import { underlayMissing } from './pod-underlay.ts';
 
 /** Of Ethernet. */
 const PHYSICAL_MTU = 1_500;
+/** Between two of the three questions whether another host has an address: OVN itself answers for its ports, and other pods within some milliseconds. */
+const LOGICAL_PROBE_MS = 40;
+/** Hosts of a physical network may take longer. */
+const PHYSICAL_PROBE_MS = 200;
 
 export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
   return {
@@ -125,6 +129,7 @@ function deviceOf(
     checksumOffload: settings.datapath === 'system',
     connected: isInstalled(world, name) && patchMissing(world, network) === undefined,
     detectsDuplicates: !network.migrating,
+    probeMs: network.providerNetwork === undefined ? LOGICAL_PROBE_MS : PHYSICAL_PROBE_MS,
     // What runs is not asked again after a restart of the agent.
     gateways: attachment.order > 0 && !network.migrating ? network.gateways : [],
     needsGateways: subnet?.checksGateway !== false,

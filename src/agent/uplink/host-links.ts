@@ -1,6 +1,5 @@
 /** The devices of the node with their addresses and routes, of what `ip` shows. Pure. */
-import { canonicalAddress } from '../../net/address.ts';
-import { anywhere, type HostState, type RouteJson } from '../kernel/host-reader.ts';
+import { addressText, anywhere, type HostState, type RouteJson } from '../kernel/host-network.ts';
 import type { HostLink } from '../world/provider-network.ts';
 
 export function hostLinks({ links, routes }: HostState): ReadonlyMap<string, HostLink> {
@@ -18,10 +17,7 @@ export function hostLinks({ links, routes }: HostState): ReadonlyMap<string, Hos
         master,
         addresses: info
           .filter(({ scope, temporary }) => scope !== 'link' && temporary !== true)
-          .map(({ local = '', prefixlen = 0, broadcast }) => {
-            const text = `${canonicalAddress(local) ?? local}/${prefixlen}`;
-            return broadcast === undefined ? text : `${text} brd ${broadcast}`;
-          })
+          .map((one) => (one.broadcast === undefined ? addressText(one) : `${addressText(one)} brd ${one.broadcast}`))
           .toSorted(),
         routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
       },

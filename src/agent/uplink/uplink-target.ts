@@ -4,7 +4,7 @@
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import { equal } from '../../world/equal.ts';
-import type { HostReader } from '../kernel/host-reader.ts';
+import type { HostNetwork } from '../kernel/host-network.ts';
 import type { Ran } from '../kernel/programs.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
@@ -16,7 +16,7 @@ import { moveLines } from './uplink-commands.ts';
 
 export interface UplinkTargetOptions extends ListedTargetOptions {
   readonly world: NodeWorld;
-  readonly host: HostReader;
+  readonly host: HostNetwork;
 }
 
 type HostLinks = ReadonlyMap<string, HostLink>;
@@ -26,7 +26,7 @@ export class UplinkTarget extends ListedTarget<MoveOutput, HostLinks, readonly s
   readonly desired = new KeyedOutputs<MoveOutput>(['move'], moveId);
   protected readonly concerns = concernsUplinks;
   readonly #world: NodeWorld;
-  readonly #host: HostReader;
+  readonly #host: HostNetwork;
 
   constructor(options: UplinkTargetOptions) {
     super(options);

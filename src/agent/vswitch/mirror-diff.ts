@@ -4,6 +4,7 @@ import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
 import type { MirrorOutput, PortOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { rowName } from './row-name.ts';
 
 /** Kube-OVN's name. */
 export const MIRROR = 'm0';
@@ -16,11 +17,12 @@ export function mirrorOperations(replica: Replica, { name, bridge, port }: Mirro
   const bridgeRow = replica.index('Bridge', 'name').first(bridge);
   const output = replica.index('Port', 'name').first(port);
   if (bridgeRow === undefined || output === undefined || ourMirror(replica) !== undefined) return NOTHING;
+  const row = rowName('mirror', name);
   return [
     waitForRow('Bridge', bridgeRow._uuid),
     waitForRow('Port', output._uuid),
-    insertNamed('Mirror', { name, output_port: [output._uuid], external_ids: { [portKey.vendor]: VENDOR } }, 'mirror'),
-    mutateInsert('Bridge', bridgeRow._uuid, 'mirrors', ['mirror']),
+    insertNamed('Mirror', { name, output_port: [output._uuid], external_ids: { [portKey.vendor]: VENDOR } }, row),
+    mutateInsert('Bridge', bridgeRow._uuid, 'mirrors', [row]),
   ];
 }
 

@@ -1,10 +1,12 @@
 /** The operations that make a bridge, a port or the settings of Open vSwitch as they should be. Pure. */
 import { insertNamed, mapSet, mutateDelete, mutateInsert, type Operation, update, waitForNone, waitForRow } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
-import type { Row } from '../../ovsdb/value.ts';
+import type { InputRow, Row } from '../../ovsdb/value.ts';
 import type { Uuid } from '../../ovsdb/uuid.ts';
 import type { BridgeOutput, PortOutput, SettingsOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { newBridge } from './new-bridge.ts';
+import { rowName } from './row-name.ts';
 import { withRecord } from './settings-before.ts';
 
 const NOTHING: readonly Operation[] = [];
@@ -16,25 +18,7 @@ export function bridgeOperations(replica: Replica, { name, datapathType }: Bridg
     return present['datapath_type'] === datapathType
       ? NOTHING
       : [waitForRow('Bridge', present._uuid), update('Bridge', present._uuid, { datapath_type: datapathType })];
-  const [switchRow] = replica.table('Open_vSwitch').values();
-  if (switchRow === undefined) return NOTHING;
-  return [
-    waitForNone('Bridge', 'name', name),
-    insertNamed('Interface', { name, type: 'internal' }, 'interface'),
-    insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
-    insertNamed(
-      'Bridge',
-      {
-        name,
-        datapath_type: datapathType,
-        fail_mode: 'secure',
-        ports: ['port'],
-        external_ids: { [portKey.vendor]: VENDOR },
-      },
-      'bridge',
-    ),
-    mutateInsert('Open_vSwitch', switchRow._uuid, 'bridges', ['bridge']),
-  ];
+  return newBridge(replica, name, { datapath_type: datapathType, fail_mode: 'secure', external_ids: { [portKey.vendor]: VENDOR } });
 }
 
 /** Keys that differ are set. */
@@ -61,9 +45,17 @@ export function portOperations(replica: Replica, { name, bridge, type, externalI
     waitForRow('Bridge', bridgeRow._uuid),
     waitForNone('Interface', 'name', name),
     ...claimed(replica, name, port),
-    insertNamed('Interface', { name, type: type ?? '', external_ids: externalIds }, 'interface'),
-    insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
-    mutateInsert('Bridge', bridgeRow._uuid, 'ports', ['port']),
+    ...newPort(bridgeRow, name, { type: type ?? '', external_ids: externalIds }),
+  ];
+}
+
+/** A port with one Interface of its name. @param row columns of the Interface. @param portRow columns of the Port */
+export function newPort(bridge: Row, name: string, row: InputRow, portRow: InputRow = {}): readonly Operation[] {
+  const [interfaceName, port] = [rowName('interface', name), rowName('port', name)];
+  return [
+    insertNamed('Interface', { name, ...row }, interfaceName),
+    insertNamed('Port', { name, interfaces: [interfaceName], ...portRow, external_ids: { [portKey.vendor]: VENDOR } }, port),
+    mutateInsert('Bridge', bridge._uuid, 'ports', [port]),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
 import type { PortOutput, PortQueue } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { rowName } from './row-name.ts';
 
 const NOTHING: readonly Operation[] = [];
 const TABLES = ['QoS', 'Queue'] as const;
@@ -75,20 +76,21 @@ function queueOperations(
     [portKey.port]: externalIds[portKey.port] ?? '',
     pod: `${externalIds[portKey.podNamespace]}/${externalIds[portKey.podName]}`,
   };
+  const [queueName, qosName] = [rowName('queue', name), rowName('qos', name)];
   return [
     waitForRow('Port', port._uuid),
-    ...(wanted.queue === undefined ? [] : [insertNamed('Queue', { other_config: wanted.queue, external_ids: ids }, 'queue')]),
+    ...(wanted.queue === undefined ? [] : [insertNamed('Queue', { other_config: wanted.queue, external_ids: ids }, queueName)]),
     insertNamed(
       'QoS',
       {
         type: wanted.type,
         other_config: wanted.options,
         external_ids: ids,
-        ...(wanted.queue === undefined ? {} : { queues: new Map([[0, 'queue']]) }),
+        ...(wanted.queue === undefined ? {} : { queues: new Map([[0, queueName]]) }),
       },
-      'qos',
+      qosName,
     ),
-    update('Port', port._uuid, { qos: ['qos'] }),
+    update('Port', port._uuid, { qos: [qosName] }),
     ...rowDeletions(replica, name),
   ];
 }

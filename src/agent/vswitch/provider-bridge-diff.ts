@@ -1,10 +1,11 @@
 /** The operations for bridges of ProviderNetworks, the node's interfaces in them, and their entries in `ovn-bridge-mappings`. Pure. */
-import { insertNamed, mapSet, mutateDelete, mutateInsert, type Operation, update, waitForNone, waitForRow } from '../../ovsdb/operation.ts';
+import { mapSet, mutateDelete, mutateInsert, type Operation, update, waitForNone, waitForRow } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
 import type { BridgeMappingsOutput, ProviderBridgeOutput, UplinkPortOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
-import { keysToSet, rowNamed } from './port-diff.ts';
+import { newBridge } from './new-bridge.ts';
+import { keysToSet, newPort, rowNamed } from './port-diff.ts';
 
 const NOTHING: readonly Operation[] = [];
 const MAPPINGS = 'ovn-bridge-mappings';
@@ -41,25 +42,11 @@ export function providerBridgeOperations(
       ...keysToSet('Bridge', present, ids),
     ];
   }
-  const [switchRow] = replica.table('Open_vSwitch').values();
-  if (switchRow === undefined) return NOTHING;
-  return [
-    waitForNone('Bridge', 'name', name),
-    insertNamed('Interface', { name, type: 'internal' }, 'interface'),
-    insertNamed('Port', { name, interfaces: ['interface'], external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
-    insertNamed(
-      'Bridge',
-      {
-        name,
-        datapath_type: datapathType,
-        ports: ['port'],
-        ...(mac !== undefined && { other_config: { hwaddr: mac } }),
-        external_ids: ids,
-      },
-      'bridge',
-    ),
-    mutateInsert('Open_vSwitch', switchRow._uuid, 'bridges', ['bridge']),
-  ];
+  return newBridge(replica, name, {
+    datapath_type: datapathType,
+    ...(mac !== undefined && { other_config: { hwaddr: mac } }),
+    external_ids: ids,
+  });
 }
 
 /** Removes a bridge with all its ports, if it is one of a ProviderNetwork. */
@@ -83,9 +70,7 @@ export function uplinkPortOperations(
     return [
       waitForRow('Bridge', bridgeRow._uuid),
       waitForNone('Interface', 'name', name),
-      insertNamed('Interface', { name, external_ids: ids }, 'interface'),
-      insertNamed('Port', { name, interfaces: ['interface'], trunks, external_ids: { [portKey.vendor]: VENDOR } }, 'port'),
-      mutateInsert('Bridge', bridgeRow._uuid, 'ports', ['port']),
+      ...newPort(bridgeRow, name, { external_ids: ids }, { trunks }),
     ];
   // In the bridge of another network, or of none any more.
   const elsewhere = Array.from(replica.table('Bridge').values()).filter(

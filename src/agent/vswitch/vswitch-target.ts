@@ -43,6 +43,8 @@ export const VSWITCH_TABLES = {
   Mirror: ['name', 'select_src_port', 'select_dst_port', 'output_port', 'external_ids'],
 } as const;
 
+/** Identities in one transaction. */
+const MOST_TOGETHER = 64;
 const SETTINGS = 'settings';
 /** Identity of the entries of `ovn-bridge-mappings`. */
 export const MAPPINGS = 'bridge-mappings';
@@ -66,6 +68,8 @@ export class VswitchTarget implements Target {
   readonly #options: VswitchTargetOptions;
   /** Identities with a transaction under way. */
   readonly #sent = new Set<string>();
+  /** Identities of a transaction of several that failed. */
+  readonly #alone = new Set<string>();
   #observed = false;
 
   constructor(options: VswitchTargetOptions) {
@@ -129,6 +133,7 @@ export class VswitchTarget implements Target {
 
   flush(): boolean {
     if (this.#options.session.state !== 'synced') return true;
+    const together: [string, readonly Operation[]][] = [];
     for (const id of this.desired.due) {
       if (this.#sent.has(id) || this.#options.retries.mustWait(id)) continue;
       this.desired.due.delete(id);
@@ -139,27 +144,43 @@ export class VswitchTarget implements Target {
         continue;
       }
       const operations = this.#operations(id);
-      if (operations.length > 0) void this.#send(id, operations);
-      else this.#options.retries.succeeded(id);
+      if (operations.length === 0) {
+        this.#alone.delete(id);
+        this.#options.retries.succeeded(id);
+      } else if (this.#alone.has(id)) void this.#send([id], operations);
+      else together.push([id, operations]);
+    }
+    for (let from = 0; from < together.length; from += MOST_TOGETHER) {
+      const some = together.slice(from, from + MOST_TOGETHER);
+      void this.#send(
+        some.map(([id]) => id),
+        some.flatMap(([, operations]) => operations),
+      );
     }
     return true;
   }
 
-  async #send(id: string, operations: readonly Operation[]): Promise<void> {
+  /** Ports of many pods in one transaction: Open vSwitch configures itself once for all. If it fails, each is tried on its own. */
+  async #send(ids: readonly string[], operations: readonly Operation[]): Promise<void> {
     const { session, retries, log, wake } = this.#options;
-    this.#sent.add(id);
+    for (const id of ids) this.#sent.add(id);
     const outcome = await session.transact(operations);
-    this.#sent.delete(id);
-    // Whatever the outcome: the next diff sees what is.
-    this.desired.due.add(id);
-    if (outcome.ok) retries.succeeded(id);
-    else {
-      log.warn('a change of the Open_vSwitch database failed and will be tried again', {
-        id,
-        code: outcome.error.code,
-        error: outcome.error.message,
-      });
-      retries.failed(id, `the Open_vSwitch database rejected ${id}: ${outcome.error.message}`);
+    for (const id of ids) {
+      this.#sent.delete(id);
+      // Whatever the outcome: the next diff sees what is.
+      this.desired.due.add(id);
+      if (outcome.ok) {
+        this.#alone.delete(id);
+        retries.succeeded(id);
+      } else if (ids.length > 1) this.#alone.add(id);
+      else {
+        log.warn('a change of the Open_vSwitch database failed and will be tried again', {
+          id,
+          code: outcome.error.code,
+          error: outcome.error.message,
+        });
+        retries.failed(id, `the Open_vSwitch database rejected ${id}: ${outcome.error.message}`);
+      }
     }
     wake();
   }

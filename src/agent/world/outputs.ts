@@ -109,6 +109,8 @@ export interface DeviceOutput {
   readonly connected: boolean;
   /** False: an address is taken without asking the network; another host has it for now (the source of a live migration). */
   readonly detectsDuplicates: boolean;
+  /** Milliseconds between two questions for an address. */
+  readonly probeMs: number;
   /** They are asked before an address is set. */
   readonly gateways: readonly string[];
   /** They have to answer before the interface is used. */

@@ -67,7 +67,15 @@ export interface Namespace {
 /** Number of the table that a lookup without rules of its own uses. */
 export const MAIN = '254';
 
-export class KernelError extends Error {}
+export class KernelError extends Error {
+  /** What the program printed before. */
+  readonly output: string;
+
+  constructor(message: string, output = '') {
+    super(message);
+    this.output = output;
+  }
+}
 
 export const FILE_EXISTS = 'RTNETLINK answers: File exists';
 

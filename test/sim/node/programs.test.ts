@@ -1,7 +1,7 @@
 /** The simulated programs beside the real ones: the same commands, and what the agent reads afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HostReader } from '../../../src/agent/kernel/host-reader.ts';
+import { HostNetwork } from '../../../src/agent/kernel/host-network.ts';
 import { nodeDevice, observeInnerEnd, ourLinks, podDevice } from '../../../src/agent/kernel/ip-observation.ts';
 import { hostPrograms, inNamespace, type Programs } from '../../../src/agent/kernel/programs.ts';
 import { listCommand, listedTexts } from '../../../src/agent/kernel/routing-commands.ts';
@@ -52,7 +52,7 @@ async function read(programs: Programs, pod: string): Promise<object> {
     const ran = await programs.run(listCommand(4, part));
     return ran.ok ? listedTexts(part, JSON.parse(ran.output.trim() || '[]')) : [ran.message];
   };
-  const host = await new HostReader(programs).read();
+  const host = await new HostNetwork(programs).read();
   return {
     pod: podDevice(await observeInnerEnd(programs, pod, INNER), host, OUTER),
     gone: podDevice(await observeInnerEnd(programs, '/run/netns/kiln-absent', INNER), host, OUTER),

@@ -56,7 +56,7 @@ export class SimulatedPrograms {
           return { ok: true, output: '' };
       }
     } catch (error) {
-      if (error instanceof KernelError) return { ok: false, message: error.message };
+      if (error instanceof KernelError) return { ok: false, message: error.message, output: error.output };
       throw error;
     }
   }
@@ -105,7 +105,7 @@ class Ip {
     for (const [at, line] of input.split('\n').entries()) {
       if (line.trim() === '') continue;
       try {
-        const output = this.#command(line.trim().split(/\s+/));
+        const output = this.#command(wordsOf(line));
         if (output !== '') shown.push(`${output}\n`);
       } catch (error) {
         if (!(error instanceof KernelError)) throw error;
@@ -113,7 +113,7 @@ class Ip {
         if (!options.has('-force')) break;
       }
     }
-    if (errors.length > 0) throw new KernelError(errors.join('\n'));
+    if (errors.length > 0) throw new KernelError(errors.join('\n'), shown.join(''));
     return shown.join('');
   }
 
@@ -121,6 +121,7 @@ class Ip {
     const [object = '', verb = '', ...rest] = words;
     switch (`${object} ${verb}`) {
       case 'link show':
+        return JSON.stringify(this.#shown(rest).map(({ name, alias }) => ({ ifname: name, ...(alias !== '' && { ifalias: alias }) })));
       case 'address show':
         return JSON.stringify(this.#shown(rest).map((link) => this.#linkJson(link)));
       case 'link add':
@@ -153,6 +154,9 @@ class Ip {
       case 'neighbour replace':
         this.#inside.neighbours.add(`${valueOf(rest, 'dev')} ${rest[0] ?? ''}`);
         return '';
+      case 'ntable change':
+        this.#link(valueOf(rest, 'dev'));
+        return '';
       case 'neighbour show':
         return JSON.stringify(this.#neighbours(valueOf(rest, 'dev') ?? ''));
       default:
@@ -175,14 +179,13 @@ class Ip {
     return [link];
   }
 
-  #linkJson({ name, mac, mtu, up, alias, addresses }: Link): object {
+  #linkJson({ name, mac, mtu, up, addresses, peer }: Link): object {
     const shown = addresses.filter(({ text }) => this.#families.length === 0 || this.#families.includes(familyOf(text)));
     return {
       ifname: name,
       address: mac,
       mtu,
-      flags: up ? ['UP', 'LOWER_UP'] : [],
-      ...(alias === '' ? {} : { ifalias: alias }),
+      flags: up ? ['UP', ...(peer?.up === false ? [] : ['LOWER_UP'])] : [],
       addr_info: shown.map(({ text, scope }) => ({ local: text.split('/')[0], prefixlen: Number(text.split('/')[1]), scope })),
     };
   }
@@ -282,6 +285,11 @@ class Ip {
       return /[.:]1$/.test(dst) ? [{ dst, lladdr: NEIGHBOUR, state: ['REACHABLE'] }] : [{ dst, state: ['FAILED'] }];
     });
   }
+}
+
+/** As `ip -batch` splits a line. */
+function wordsOf(line: string): readonly string[] {
+  return (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
 }
 
 function valueOf(words: readonly string[], key: string): string | undefined {

@@ -279,7 +279,7 @@ export class SimulatedNode {
     const ran = this.programs.run(command, input, 'agent');
     const what = `${command.join(' ')}${input === '' ? '' : ` < ${JSON.stringify(input)}`}${ran.ok ? '' : `: ${ran.message}`}`;
     this.changed('agent', what);
-    if (!/ show\b| list\b|sysctl -n/.test(command.join(' '))) this.#wrote(what);
+    if (!isReading(command, input)) this.#wrote(what);
     return fails ? { ok: false, message: 'Killed' } : ran;
   }
 
@@ -324,6 +324,11 @@ export class SimulatedNode {
     const at = (level: string) => (message: string, fields?: Fields) => write(level, message, fields);
     return { debug: () => undefined, info: at('info'), warn: at('warn'), error: at('error') };
   }
+}
+
+function isReading(command: readonly string[], input: string): boolean {
+  const lines = input.split('\n').filter((line) => line !== '');
+  return (lines.length > 0 ? lines : [command.join(' ')]).every((line) => / show\b| list\b|sysctl -n/.test(line));
 }
 
 /** An object, or a patch of one. */

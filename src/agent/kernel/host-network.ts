@@ -1,0 +1,162 @@
+/**
+ * The node's own devices with their addresses and routes, and changes of them: one run of `ip` does what many ask for at about the same time,
+ * and shows what is there afterwards.
+ */
+import { canonicalAddress } from '../../net/address.ts';
+import type { Programs } from './programs.ts';
+
+export interface LinkJson {
+  readonly ifname?: string;
+  readonly address?: string;
+  readonly mtu?: number;
+  readonly flags?: readonly string[];
+  readonly ifalias?: string;
+  readonly master?: string;
+  readonly addr_info?: readonly AddressJson[];
+}
+
+export interface AddressJson {
+  readonly local?: string;
+  readonly prefixlen?: number;
+  readonly scope?: string;
+  readonly broadcast?: string;
+  readonly temporary?: boolean;
+  readonly tentative?: boolean;
+  readonly dadfailed?: boolean;
+}
+
+export interface RouteJson {
+  /** Missing for the main one. */
+  readonly table?: string;
+  readonly dst?: string;
+  readonly gateway?: string;
+  readonly dev?: string;
+  readonly prefsrc?: string;
+  readonly metric?: number;
+  readonly protocol?: string;
+  readonly scope?: string;
+  readonly flags?: readonly string[];
+  /** Of IPv6 alone. */
+  readonly pref?: string;
+}
+
+/** As `ip -json` prints it. */
+export interface HostState {
+  readonly links: readonly LinkJson[];
+  /** Of the main table, of both families. */
+  readonly routes: readonly RouteJson[];
+}
+
+/** Lines of one run: no other waits for very many. */
+const MOST_LINES = 128;
+/** Aliases are with links, and of the routes of one table alone `ip` shows those of IPv4 alone. */
+const SHOW = ['link show', 'address show', 'route show table all'];
+
+interface Outcome {
+  readonly state: HostState;
+  /** Reasons by the number of the line, from 0. */
+  readonly failed: ReadonlyMap<number, string>;
+}
+
+interface Run {
+  readonly lines: string[];
+  readonly outcome: Promise<Outcome>;
+}
+
+export class HostNetwork {
+  readonly #programs: Programs;
+  #current: Promise<unknown> = Promise.resolve();
+  /** Has not begun. */
+  #next: Run | undefined;
+  #latest: HostState = { links: [], routes: [] };
+
+  constructor(programs: Programs) {
+    this.#programs = programs;
+  }
+
+  /** What the last run showed, which may be long ago. */
+  get latest(): HostState {
+    return this.#latest;
+  }
+
+  /** What is there after the call. @throws Error with the reason if the kernel cannot be asked */
+  async read(): Promise<HostState> {
+    return await this.write([]);
+  }
+
+  /**
+   * @param lines for `ip -batch`, in order. One that fails does not keep others from being carried out.
+   * @returns what is there afterwards
+   * @throws Error with the reasons of the lines that failed, or if `ip` could not be run
+   */
+  async write(lines: readonly string[]): Promise<HostState> {
+    while (this.#next !== undefined && this.#next.lines.length + lines.length > MOST_LINES) await this.#next.outcome.catch(() => undefined);
+    const run = (this.#next ??= this.#prepare());
+    const from = run.lines.length;
+    run.lines.push(...lines);
+    const { state, failed } = await run.outcome;
+    const reasons = lines.flatMap((line, at) => {
+      const reason = failed.get(from + at);
+      return reason === undefined ? [] : [`ip ${line}: ${reason}`];
+    });
+    if (reasons.length > 0) throw new Error(reasons.join('; '));
+    return state;
+  }
+
+  #prepare(): Run {
+    const lines: string[] = [];
+    const before = this.#current;
+    const carryOut = async (): Promise<Outcome> => {
+      // Who asks while a run is under way gets what is there after it.
+      await before;
+      this.#next = undefined;
+      const ran = await this.#programs.run(['ip', '-json', '-force', '-batch', '-'], `${[...lines, ...SHOW].join('\n')}\n`);
+      if (!ran.ok && ran.output === undefined) throw new Error(ran.message);
+      const [links, addressed, routes] = listsOf(ran.output ?? '') as [LinkJson[]?, LinkJson[]?, RouteJson[]?];
+      if (links === undefined || addressed === undefined || routes === undefined)
+        throw new Error(ran.ok ? 'ip shows nothing' : ran.message);
+      const aliases = new Map(links.map(({ ifname, ifalias }) => [ifname, ifalias]));
+      const named = addressed.map((link) => ({ ...link, ifalias: aliases.get(link.ifname) ?? '' }));
+      this.#latest = { links: named, routes: mainRoutes(routes) };
+      return { state: this.#latest, failed: ran.ok ? new Map() : failedLines(ran.message) };
+    };
+    const outcome = carryOut();
+    this.#current = outcome.catch(() => undefined);
+    return { lines, outcome };
+  }
+}
+
+/** `RTNETLINK answers: File exists`, and after it `Command failed -:3`. @returns reasons by the number of the line, from 0 */
+function failedLines(message: string): ReadonlyMap<number, string> {
+  const failed = new Map<number, string>();
+  let reason: string[] = [];
+  for (const line of message.split('\n')) {
+    const number = /^Command failed \S*:(\d+)$/.exec(line.trim())?.[1];
+    if (number === undefined) reason.push(line.trim());
+    else {
+      failed.set(Number(number) - 1, reason.join('; '));
+      reason = [];
+    }
+  }
+  return failed;
+}
+
+/** @param routes of all tables */
+export function mainRoutes(routes: readonly RouteJson[]): readonly RouteJson[] {
+  return routes.filter(({ table }) => table === undefined);
+}
+
+/** `10.16.0.5/16` */
+export function addressText({ local = '', prefixlen = 0 }: AddressJson): string {
+  return `${canonicalAddress(local) ?? local}/${prefixlen}`;
+}
+
+/** The network of a default route, which `ip` shows without its family. */
+export function anywhere({ pref }: RouteJson): '0.0.0.0/0' | '::/0' {
+  return pref === undefined ? '0.0.0.0/0' : '::/0';
+}
+
+/** What `ip -json -batch` prints: a list in a line of its own for each command that shows something. */
+export function listsOf(output: string): readonly unknown[] {
+  return output.split('\n').flatMap((line): unknown[] => (line.trim() === '' ? [] : [JSON.parse(line)]));
+}

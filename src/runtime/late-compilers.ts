@@ -6,7 +6,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 const COMPILERS = ['opt', 'maglev', 'sparkplug'] as const;
 const WINDOW_MS = 10_000;
-const LOOK_MS = 250;
+const LOOK_MS = 100;
 
 export interface Busy {
   /** Bytes in use. An empty cluster has 23 MB, one of 500 pods some 34 MB. */
@@ -19,7 +19,7 @@ export interface Busy {
  * From now on nothing is optimized, until the heap is large or the process has been busy: then always. Code that ran before is optimized
  * once it runs again.
  */
-export function optimizeWhenBusy({ heap, cpuMs }: Busy = { heap: 34e6, cpuMs: 3_000 }): void {
+export function optimizeWhenBusy({ heap, cpuMs }: Busy = { heap: 30e6, cpuMs: 3_000 }): void {
   switchCompilers(false);
   let began = performance.now();
   let before = process.cpuUsage();

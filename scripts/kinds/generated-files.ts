@@ -17,6 +17,41 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "import type { Reactor } from '../../world/reactor.ts';",
     "import type { Settings } from '../../world/settings.ts';",
   ],
+  'agent-table': [
+    "import type { AgentTableOf } from '../../agent/world/agent-table.ts';",
+    "import { openAgentTable } from '../../agent/world/agent-table.ts';",
+    "import { AnyWorld } from '../../world/any-world.ts';",
+  ],
+};
+
+/** A World whose tables have names in code, so that a rule reads `world.ipPools`. */
+interface ClassOfTables {
+  readonly name: string;
+  readonly doc: string;
+  readonly type: string;
+  readonly open: string;
+  /** Whether tables follow from the settings. */
+  readonly hasSettings: boolean;
+  readonly byResource: string;
+}
+
+const CLASSES: Readonly<Record<string, ClassOfTables>> = {
+  table: {
+    name: 'KindTables',
+    doc: 'The tables of a World, by the name of the kind in code.',
+    type: 'TableOf',
+    open: 'openTable',
+    hasSettings: true,
+    byResource: 'protected byResource',
+  },
+  'agent-table': {
+    name: 'AgentTables',
+    doc: 'The tables of the World of a node, by the name of the kind in code.',
+    type: 'AgentTableOf',
+    open: 'openAgentTable',
+    hasSettings: false,
+    byResource: 'tablesOfKinds',
+  },
 };
 
 interface ListedKind {
@@ -36,40 +71,49 @@ async function listedKind(folder: string): Promise<ListedKind> {
   const { resource } = (await import(pathToFileURL(join(KINDS_FOLDER, folder, 'resource.ts')).href)) as {
     readonly resource: { readonly plural: string };
   };
-  return { folder, variable: folder.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), plural: resource.plural };
+  return { folder, variable: inCode(folder), plural: resource.plural };
+}
+
+/** `ip-pool` as `ipPool`. */
+function inCode(name: string): string {
+  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function textOf(part: Part, all: readonly ListedKind[]): string {
   const kinds = all.filter(({ folder }) => existsSync(join(KINDS_FOLDER, folder, `${part.name}.ts`)));
+  const tables = CLASSES[part.name];
   return [
     `/** Part \`${part.name}\` of each kind, by resource. Generated from ../list.ts by \`npm run --silent kinds\`: do not edit. */`,
     ...(IMPORTS[part.name] ?? []),
-    ...kinds.map(({ folder, variable }) => `import { ${part.name} as ${variable} } from '../${folder}/${part.name}.ts';`),
+    ...kinds.map(({ folder, variable }) => `import { ${inCode(part.name)} as ${variable} } from '../${folder}/${part.name}.ts';`),
     '',
     `export const ${part.constant} = {`,
     ...kinds.map(({ plural, variable }) => entry(plural, variable)),
     '} as const;',
     '',
-    ...(part.name === 'table' ? classOfTables(kinds) : []),
+    ...(tables === undefined ? [] : classOfTables(tables, kinds)),
   ].join('\n');
 }
 
-/** The World's tables have names in code, so that a rule reads `world.ipPools`. */
-function classOfTables(kinds: readonly ListedKind[]): readonly string[] {
+function classOfTables({ name, doc, type, open, hasSettings, byResource }: ClassOfTables, kinds: readonly ListedKind[]): readonly string[] {
+  const settings = (text: string): readonly string[] => (hasSettings ? [text] : []);
   return [
-    '/** The tables of a World, by the name of the kind in code. */',
-    'export class KindTables extends AnyWorld {',
-    '  readonly settings: Settings;',
-    ...kinds.map(({ variable }) => `  readonly ${variable}s: TableOf<typeof ${variable}>;`),
+    `/** ${doc} */`,
+    `export class ${name} extends AnyWorld {`,
+    ...settings('  readonly settings: Settings;'),
+    ...kinds.map(({ variable }) => `  readonly ${variable}s: ${type}<typeof ${variable}>;`),
     '',
-    '  constructor(reactor: Reactor, settings: Settings) {',
-    '    super(reactor);',
-    '    this.settings = settings;',
-    ...kinds.map(({ variable, plural }) => `    this.${variable}s = openTable(reactor, '${plural}', ${variable}, settings);`),
+    `  constructor(${hasSettings ? 'reactor: Reactor, settings: Settings' : ''}) {`,
+    `    super(${hasSettings ? 'reactor' : ''});`,
+    ...settings('    this.settings = settings;'),
+    ...kinds.map(
+      ({ variable, plural }) =>
+        `    this.${variable}s = ${open}(${hasSettings ? 'reactor' : 'this.reactor'}, '${plural}', ${variable}${hasSettings ? ', settings' : ''});`,
+    ),
     '  }',
     '',
     '  /** By resource. */',
-    '  protected byResource() {',
+    `  ${byResource}() {`,
     '    return {',
     ...kinds.map(({ variable, plural }) => `    ${entry(plural, `this.${variable}s`)}`),
     '    };',

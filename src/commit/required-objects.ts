@@ -1,13 +1,15 @@
 /**
- * The objects that must keep their finalizers while a row is made: the row owner, and for a port the IP object of its name, which shows the
- * holder of its addresses.
+ * The objects that must keep their finalizers while a row is made: the row owner, and for a port the object of its name that shows the holder
+ * of its addresses.
  */
 import type { ObjectId } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
 import type { Owner } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
-import { resourceOfKind } from '../world/resources.ts';
+import { resourceOfKind, resourcesWith } from '../world/resources.ts';
+
+const HOLDING_PORTS = resourcesWith('holdsPorts');
 
 /** @param owners of the row, as emitted */
 export function requiredObjects(id: RowId, owners: readonly Owner[]): readonly ObjectId[] {
@@ -15,5 +17,6 @@ export function requiredObjects(id: RowId, owners: readonly Owner[]): readonly O
     const resource = resourceOfKind(kind);
     return resource === undefined ? [] : [objectId(resource, namespace === '' ? name : `${namespace}/${name}`)];
   });
-  return tableOf(id) === 'Logical_Switch_Port' ? [...owning, objectId('ips', identityOf(id))] : owning;
+  if (tableOf(id) !== 'Logical_Switch_Port') return owning;
+  return [...owning, ...HOLDING_PORTS.map((resource) => objectId(resource, identityOf(id)))];
 }

@@ -30,6 +30,8 @@ export interface Rule<W = World, O extends AnyOutput = Output> {
   readonly over: (world: W) => Domain;
   /** Returns the outputs for `key`; reads of `world` are tracked. */
   readonly run: (world: W, key: string) => readonly O[];
+  /** While the list that takes longest is still read: the key to run for, of an object of its kind (`listedLast`) that came. */
+  readonly early?: (world: W, listed: string) => string | undefined;
 }
 
 export interface RuleFailure {
@@ -88,9 +90,12 @@ export class Compiler<W extends Reactive = World, O extends AnyOutput = Output> 
     return this.#failing.has(key.startsWith('/') ? key.slice(1) : key);
   }
 
-  /** Runs a rule for a key now if it is due, before its turn. */
-  runNow(rule: Rule<W, O>, key: string): void {
-    this.#runs.get(rule)?.get(key)?.refresh();
+  /** Runs rules for an object of the list that takes longest, if they are due, before their turn. */
+  runEarly(listed: string): void {
+    for (const [{ early }, runs] of this.#runs) {
+      const key = early?.(this.world, listed);
+      if (key !== undefined) runs.get(key)?.refresh();
+    }
   }
 
   #note(rule: string, key: string, fails: boolean): void {

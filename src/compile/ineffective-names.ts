@@ -2,16 +2,13 @@
  * Address sets and port groups that a user's match names without effect: missing ones, and sets whose addresses do not fit the field. OVN
  * ignores the whole match of a missing set, and of one with an address that is wider than the field, such as an IPv6 address for `ip4.src`.
  */
-import { ipPoolAddressSet, ipPoolAddressSetV6 } from '../api/names.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { findingOf } from '../api/validation/finding.ts';
 import { namesInMatch, setComparisons } from '../api/values/match-text.ts';
 import type { NamedInMatch, SetComparison } from '../api/values/match-text.ts';
 import { rowId } from '../nb/row-id.ts';
-import { commandText } from '../text/command-text.ts';
-import type { Query, World } from '../world/world.ts';
-import { defineQuery } from '../world/world.ts';
-import { poolView } from './ip/ip-pool-findings.ts';
+import type { DeclaredQuery, Query, World } from '../world/world.ts';
+import { declareQuery, defineQuery } from '../world/world.ts';
 
 /** Address sets that ovn-northd makes by itself, in the Southbound database. */
 const MADE_BY_NORTHD = /^svc_monitor_mac$|rtr_lb_\d+_ip[46]/;
@@ -44,22 +41,16 @@ function missing(world: World, subject: Subject, at: MatchAt, { kind, name }: Na
   });
 }
 
-/** Which set was meant: that of an IPPool, or the same name for the other family. */
+/** By the name of an address set: which object would have it, and with which setting, as a sentence; undefined if none would. */
+export const addressSetOnRequest: DeclaredQuery<string | undefined> = declareQuery('address-set-on-request');
+
+/** Which set was meant: one that an object would have, or the same name for the other family. */
 function insteadOfMissing(world: World, name: string): string | undefined {
-  const pool = poolOf(world, name);
-  if (pool !== undefined && world.ask(poolView, pool)?.spec.enableAddressSet !== true)
-    return commandText`IPPool ${pool} has an address set only with spec.enableAddressSet (kubectl edit ippool ${pool})`;
+  const onRequest = world.ask(addressSetOnRequest, name);
+  if (onRequest !== undefined) return onRequest;
   const others = siblings(name).filter((one) => exists(world, { kind: 'address set', name: one }));
   if (others.length === 0) return undefined;
   return `there ${others.length === 1 ? 'is address set' : 'are address sets'} ${others.map((one) => `$${one}${familyText(world, one)}`).join(' and ')}`;
-}
-
-/** The IPPool whose address set has that name, whether the set exists or not. */
-function poolOf(world: World, set: string): string | undefined {
-  const text = (OF_FAMILY.exec(set)?.[1] ?? set).replace(/^_/, '');
-  return [text, text.replaceAll('.', '-')].find(
-    (pool) => world.ask(poolView, pool) !== undefined && [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].includes(set),
-  );
 }
 
 /** Names of the set of the other family: as OVN, Kiln, and Kube-OVN form them. */

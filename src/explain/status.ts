@@ -58,6 +58,11 @@ export type Chosen = (resource: ResourceName, key: string, object: Pick<AnyObser
 
 const ALL: Chosen = () => true;
 
+/** Why there is nothing to say about a namespace. */
+export function namespaceProblem(world: World, name: string): string | undefined {
+  return world.namespaces.peek(name) === undefined ? `Namespace ${name} does not exist` : undefined;
+}
+
 /** The objects of a namespace: its own, those that name it in their spec, the Vpcs of those Subnets, and the Namespace. */
 export function ofNamespace(namespace: string, world: World): Chosen {
   const names = (spec: unknown): boolean => {

@@ -3,7 +3,7 @@
  * (a folder of `src`), and may import what that layer may. Only `resource` is needed; a kind has the parts that it has something to say in.
  */
 export interface Part {
-  /** Name of the file and of the constant. */
+  /** Name of the file, and in code of the constant: `agentTable` of `agent-table.ts`. */
   readonly name: string;
   /** Folder of `src` with the same imports, as `test/layering.test.ts` has them. */
   readonly layer: string;
@@ -25,6 +25,8 @@ export const PARTS: readonly Part[] = [
   { name: 'admission', layer: 'webhook', file: 'admission', constant: 'ADMISSION_OF_KINDS' },
   { name: 'rights', layer: 'webhook', file: 'rights', constant: 'RIGHTS_OF_KINDS' },
   { name: 'commands', layer: 'cli', file: 'commands', constant: 'COMMANDS_OF_KINDS' },
+  { name: 'agent-table', layer: 'agent', file: 'agent-tables', constant: 'AGENT_TABLES' },
+  { name: 'agent-rules', layer: 'agent', file: 'agent-rules', constant: 'AGENT_RULES_OF_KINDS' },
   { name: 'invariants', layer: 'invariants', file: 'invariants', constant: 'INVARIANTS_OF_KINDS' },
   { name: 'simulator', layer: 'testing', file: 'simulator', constant: 'SIMULATOR_OF_KINDS' },
 ];

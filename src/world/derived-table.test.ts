@@ -4,7 +4,7 @@ import type { TableDefinition } from './derived-table.ts';
 import { keysOf } from './domain.ts';
 import { Computed } from './reactor.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { defineSet, defineTable, World } from './world.ts';
+import { defineQuery, defineSet, defineTable, World } from './world.ts';
 
 function put(world: World, name: string, labels: Readonly<Record<string, string>>): void {
   world.namespaces.set(name, {
@@ -54,6 +54,41 @@ test('rules read entries and buckets that another rule fills, and run again only
   assert.deepEqual([now(), runs], [[['c'], 2], 3]);
   world.namespaces.delete('c');
   assert.deepEqual([now(), runs], [[[], 2], 4]);
+});
+
+test('a rule that reads a derived table and what its entries follow from sees both of one time, and runs once for a change', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const team = defineQuery('test-team', (of: World, key) => of.namespaces.get(key)?.metadata.labels?.['team'] ?? '');
+  const same = defineQuery('test-same-team', (of: World, key) => of.ask(team, key));
+  const entries = defineTable<string>(
+    'test-entries',
+    (of) => keysOf(of.namespaces),
+    (of, key) => of.ask(same, key) || undefined,
+    { all: (text) => [text] },
+  );
+  put(world, 'a', { team: 'x' });
+  const table = world.derived(entries);
+  const reads = {
+    entry: () => table.has('a'),
+    bucket: () => table.bucket('all', 'x').has('a'),
+    keys: () => table.keys().has('a'),
+  };
+  for (const [how, read] of Object.entries(reads)) {
+    const seen: (readonly [boolean, boolean])[] = [];
+    const rule = new Computed(world.reactor, () => void seen.push([world.ask(team, 'a') !== '', read()]));
+    world.reactor.enqueue(rule);
+    world.reactor.runDue();
+    for (const labels of [{}, { team: 'x' }]) {
+      put(world, 'a', labels);
+      world.reactor.runDue();
+    }
+    assert.deepEqual(
+      seen,
+      [true, false, true].map((isThere) => [isThere, isThere]),
+      how,
+    );
+    rule.dispose();
+  }
 });
 
 test('a read from outside the rules is up to date without a turn', () => {

@@ -1,5 +1,5 @@
 import type { InterfaceRequest } from '../../cni/agent-protocol.ts';
-import { routeOf } from '../rules/pod-routes.ts';
+import { routeOf } from '../rules/device-route.ts';
 
 /** Fields that ask for an interface that the agent does not make. */
 const UNSUPPORTED = [

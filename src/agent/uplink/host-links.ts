@@ -1,6 +1,6 @@
 /** The devices of the node with their addresses and routes, of what `ip` shows. Pure. */
 import { addressText, anywhere, type HostState, type RouteJson } from '../kernel/host-network.ts';
-import type { HostLink } from '../world/provider-network.ts';
+import type { HostLink } from '../world/device-network.ts';
 
 export function hostLinks({ links, routes }: HostState): ReadonlyMap<string, HostLink> {
   const texts = Map.groupBy(

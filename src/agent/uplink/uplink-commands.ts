@@ -2,7 +2,7 @@
  * The lines for `ip -batch` that move addresses and routes from one device to another. An address is on both for a moment, and a route is
  * replaced, so that the node has each of them at every moment, wherever the agent dies. Pure.
  */
-import { type DeviceNetwork, type HostLink } from '../world/provider-network.ts';
+import { type DeviceNetwork, type HostLink } from '../world/device-network.ts';
 
 /**
  * @param network all that `to` must have

@@ -10,7 +10,7 @@ import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { MoveOutput } from '../world/outputs.ts';
-import type { HostLink } from '../world/provider-network.ts';
+import type { HostLink } from '../world/device-network.ts';
 import { hostLinks } from './host-links.ts';
 import { moveLines } from './uplink-commands.ts';
 

@@ -1,7 +1,8 @@
 /** What the rules of a node emit. */
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { AttachmentKey, DeviceName } from './attachment.ts';
-import type { DeviceNetwork } from './provider-network.ts';
+import type { DeviceNetwork } from './device-network.ts';
+import type { WrittenResource } from './node-world.ts';
 
 /** A bridge of Open vSwitch. It is never removed by a rule. */
 export interface BridgeOutput {
@@ -171,22 +172,29 @@ export interface RetainedDeviceOutput {
   readonly innerName: string;
 }
 
-/** Annotations and labels of the Node object; null removes one, others stay. */
-export interface NodeAnnotationsOutput {
-  readonly kind: 'node-annotations';
-  readonly node: string;
+/** Annotations and labels of an object of the API server; null removes one, others stay. */
+export interface ObjectMetadataOutput {
+  readonly kind: 'object-metadata';
+  readonly resource: WrittenResource;
+  readonly name: string;
   readonly annotations: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
 }
 
-/** A condition of the Node object. */
-export interface NodeConditionOutput {
-  readonly kind: 'node-condition';
-  readonly node: string;
-  readonly type: 'NetworkUnavailable';
+/** A condition in the status of an object of the API server. */
+export interface ObjectConditionOutput {
+  readonly kind: 'object-condition';
+  readonly resource: WrittenResource;
+  readonly name: string;
+  readonly type: string;
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
+}
+
+/** As `kubectl` takes it: `plural/name`. */
+export function objectId({ resource, name }: Pick<ObjectMetadataOutput, 'resource' | 'name'>): string {
+  return `${resource}/${name}`;
 }
 
 /** The state of an attachment for the runtime that asked for it. */
@@ -229,6 +237,6 @@ export type NodeOutput =
   | PacketFilterOutput
   | AcceptedDeviceOutput
   | MoveOutput
-  | NodeAnnotationsOutput
-  | NodeConditionOutput
+  | ObjectMetadataOutput
+  | ObjectConditionOutput
   | AnswerOutput;

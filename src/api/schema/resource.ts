@@ -40,6 +40,12 @@ export interface KindResource extends ResourceTraits {
   readonly numerous?: 'written' | 'watched';
   /** A long list is read in parts, by the label of the node: plural name of the kind of nodes. */
   readonly listedBy?: string;
+  /** Its first list takes longest: rules that have `early` run for its objects while it is read. */
+  readonly listedLast?: true;
+  /** The address of a logical switch port is held by the object with the name of the port. */
+  readonly holdsPorts?: true;
+  /** Pods get addresses of its objects, and none of one that is being deleted. */
+  readonly givesAddresses?: true;
   /** The API server or Kiln makes an object of it in every cluster: an empty list is doubted. */
   readonly inEveryCluster?: true;
   /** Its objects of that sort. */

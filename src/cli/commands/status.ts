@@ -7,7 +7,7 @@ import type { Observation } from '../../controller/reading/observation.ts';
 import { readOlderDefinitions } from '../../controller/reading/older-definitions.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Chosen, ClusterStatus, Finding, ProblemKind } from '../../explain/status.ts';
-import { ofNamespace, REPORTED_RESOURCES, statusOf } from '../../explain/status.ts';
+import { namespaceProblem, ofNamespace, REPORTED_RESOURCES, statusOf } from '../../explain/status.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/resource.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
@@ -211,13 +211,8 @@ async function withLabels(labelSelector: string, { client }: CommandIo): Promise
 
 function chosenBy({ namespace }: StatusFlags, world: World, labelled: Labelled | undefined): Chosen | undefined {
   if (namespace === undefined && labelled === undefined) return undefined;
-  if (namespace !== undefined && world.namespaces.peek(namespace) === undefined)
-    throw new CommandFailure(
-      EXIT.findings,
-      'kiln status has nothing to show',
-      `Namespace ${namespace} does not exist`,
-      'kubectl get namespaces',
-    );
+  const problem = namespace === undefined ? undefined : namespaceProblem(world, namespace);
+  if (problem !== undefined) throw new CommandFailure(EXIT.findings, 'kiln status has nothing to show', problem, 'kubectl get namespaces');
   const inNamespace = namespace === undefined ? undefined : ofNamespace(namespace, world);
   return (resource, key, object) =>
     inNamespace?.(resource, key, object) !== false && (labelled === undefined || labelled.get(resource)?.has(key) === true);
@@ -296,7 +291,7 @@ function leaderText(leader: Leader | undefined, term: string, now: number): stri
 function settingsText(leader: Leader | undefined): string {
   if (leader?.settings === undefined) return '- not published';
   const { defaultVpc, defaultSubnet, defaultCidr, joinSubnet, joinCidr, serviceCidr, misbound, tenancy } = leader.settings;
-  return `Vpc ${defaultVpc} · Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound} · tenancy ${tenancy}`;
+  return `default Vpc ${defaultVpc} · default Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound} · tenancy ${tenancy}`;
 }
 
 /** The name as `kubectl get -o name` prints it, with the namespace if there is one. */

@@ -121,14 +121,16 @@ class RunningCascade {
     }
   }
 
-  /** Closes the Subnet first, so that new pods get no address in it. If admission denies that, the leaves go first. */
+  /** Deletes first what gives addresses, so that new pods get none of it. If admission denies that, the leaves go first. */
   async #closeSubnets(): Promise<void> {
-    for (const step of this.#left.steps.filter(({ resource }) => resource === 'subnets')) {
+    for (const step of this.#left.steps.filter(({ resource }) => traitsOf(resource).givesAddresses === true)) {
       const error = await this.#askUntilAnswered(step);
       if (error === undefined) continue;
       if (!STAYS_OPEN.some((code) => isKubeError(error, code))) throw this.#failureOf(error);
       this.#asked.delete(step.uid ?? '');
-      this.#run.io.say(`Subnet ${step.name} still accepts new dependents: ${error instanceof Error ? error.message : String(error)}`);
+      this.#run.io.say(
+        `${traitsOf(step.resource).kind} ${step.name} still accepts new dependents: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

@@ -31,6 +31,7 @@ const RULE = 'ip-lifecycle';
 export const ipLifecycle: Rule = {
   name: RULE,
   over: (world) => keysOf(world.ips),
+  early: (_, name) => name,
   run: (world, name) => {
     const ip = world.ips.get(name);
     if (ip === undefined) return [];

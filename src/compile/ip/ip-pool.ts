@@ -34,9 +34,20 @@ import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { ineffectiveCondition } from '../ineffective-condition.ts';
+import { addressSetOnRequest } from '../ineffective-names.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const RULE = 'ip-pool';
+
+addressSetOnRequest.define((world, set) => {
+  const text = set.replace(/_v[46]$/, '').replace(/^_/, '');
+  const pool = [text, text.replaceAll('.', '-')].find(
+    (name) => world.ask(poolView, name) !== undefined && [ipPoolAddressSet(name), ipPoolAddressSetV6(name)].includes(set),
+  );
+  return pool === undefined || world.ask(poolView, pool)?.spec.enableAddressSet === true
+    ? undefined
+    : commandText`IPPool ${pool} has an address set only with spec.enableAddressSet (kubectl edit ippool ${pool})`;
+});
 
 export const ipPool: Rule = {
   name: RULE,

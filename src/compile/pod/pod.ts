@@ -21,6 +21,10 @@ import { unprovenOutputs } from './annotations/unproven-claims.ts';
 export const pod: Rule = {
   name: 'pod',
   over: (world) => keysOf(world.pods, hasPodNetwork),
+  early: (world, ip) => {
+    const spec = world.ips.peek(ip)?.spec;
+    return spec && `${spec.namespace}/${spec.podName}`;
+  },
   run: (world, key) => {
     const view = world.ask(podView, key);
     if (view === undefined || !view.alive) return [];

@@ -4,6 +4,8 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(ipKind, {
   numerous: 'written',
   listedBy: 'nodes',
+  listedLast: true,
+  holdsPorts: true,
   ownsRows: true,
   namespaceInSpec: true,
 });

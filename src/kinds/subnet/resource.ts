@@ -3,6 +3,7 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 
 export const resource = kubeOvnKind(subnetKind, {
   inEveryCluster: true,
+  givesAddresses: true,
   builtIn: { joinSubnet: 'needed', defaultSubnet: 'replaceable' },
   ownsRows: true,
   conflictEvents: true,

@@ -2,6 +2,7 @@
  * Draws more operations: on EIPs and the rules that name them, virtual machines that migrate, Vips of every type, objects restored from a
  * backup, kinds that are not implemented, and rows of other programs beside and inside ours.
  */
+import { podSpec } from '../../../src/testing/drawn-kind.ts';
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
   drawChange,
@@ -16,7 +17,6 @@ import {
   OVN_EIPS,
   POD_NAMES,
   PODS,
-  podSpec,
   SUBNET_NAMES,
   SUBNETS,
   VIP_NAMES,

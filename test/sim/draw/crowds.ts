@@ -2,6 +2,7 @@
  * Draws operations in large numbers: a tenant applied from one file in any order and deleted in any order, pods by the dozen, all objects
  * of a kind edited with one command. No operation waits for the effect of an earlier one.
  */
+import { podSpec } from '../../../src/testing/drawn-kind.ts';
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
   IP_POOLS,
@@ -13,7 +14,6 @@ import {
   objectsOf,
   OVN_EIPS,
   PODS,
-  podSpec,
   STATEFUL_SETS,
   SUBNETS,
   VIPS,

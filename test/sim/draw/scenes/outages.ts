@@ -1,7 +1,8 @@
 /** Scenes of outages: changes while nothing is watched, an API server or a database that is down, and Leases that cannot be renewed. */
+import { podSpec } from '../../../../src/testing/drawn-kind.ts';
 import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../../steps/step.ts';
-import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../objects.ts';
+import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
 import type { Random } from '../../cluster/random.ts';
 import { create, operation, fault, namespace, remove, CONVERGE, row, wait } from './steps.ts';
 import type { Scene } from './scene.ts';

@@ -1,8 +1,9 @@
 /** Scenes of pods: fields of their port, conflicts of addresses, attached networks, virtual machines, and pods that end. */
+import { podSpec } from '../../../../src/testing/drawn-kind.ts';
 import { annotationKey, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL, podAnnotation } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
-import { INSTANCES, IPS, MACHINES, NETWORKS, NODE_NAMES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS } from '../objects.ts';
+import { INSTANCES, IPS, MACHINES, NETWORKS, NODE_NAMES, OVN_EIPS, PODS, SUBNETS, VIPS } from '../objects.ts';
 import { annotate, create, operation, edit, namespace, inSubnet, pod, remove, CONVERGE, setStatus, removeByForce, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 

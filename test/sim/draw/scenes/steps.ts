@@ -1,8 +1,9 @@
 /** The vocabulary of scenes. */
+import { podSpec } from '../../../../src/testing/drawn-kind.ts';
 import { podAnnotation } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { ApiPath, Fault, Operation, RowChange, Step } from '../../steps/step.ts';
-import { NAMESPACES, NODES, PODS, podSpec, STATEFUL_SETS } from '../objects.ts';
+import { NAMESPACES, NODES, PODS, STATEFUL_SETS } from '../objects.ts';
 
 export const CONVERGE: Step = { kind: 'converge' };
 

@@ -1,0 +1,39 @@
+import type { ObservedCondition, WrittenObject } from '../../agent/world/agent-table.ts';
+import { agentTableOf } from '../../agent/world/agent-table.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { resource } from './resource.ts';
+
+/** The node itself. */
+export interface NodeFacts extends WrittenObject {
+  /** Its InternalIP addresses. */
+  readonly addresses: readonly string[];
+}
+
+interface NodeObject extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
+  readonly status?: {
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly conditions?: readonly (Partial<ObservedCondition> & { readonly type: string })[];
+  };
+}
+
+/** This node alone. */
+export const agentTable = agentTableOf({
+  resource,
+  selects: (node) => `metadata.name=${node}`,
+  view: ({ metadata: { uid, annotations, labels }, status }: NodeObject): NodeFacts => ({
+    uid: uid ?? '',
+    annotations: annotations ?? {},
+    labels: labels ?? {},
+    conditions: networkUnavailable(status?.conditions),
+    addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
+  }),
+});
+
+/** Without the time of the heartbeat, which says nothing about the network. The other conditions are the kubelet's. */
+function networkUnavailable(conditions: NonNullable<NodeObject['status']>['conditions'] = []): NodeFacts['conditions'] {
+  const found = conditions.find(({ type }) => type === 'NetworkUnavailable');
+  if (found === undefined) return {};
+  const { status = '', reason = '', message = '', lastTransitionTime = '' } = found;
+  return { NetworkUnavailable: { status, reason, message, lastTransitionTime } };
+}

@@ -1,0 +1,397 @@
+/** What the rule of a pod's interface emits, by what is observed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attachmentKey, hostDevice } from '../../../agent/world/attachment.ts';
+import { API_SERVER, NodeWorld, type ObservedDevice } from '../../../agent/world/node-world.ts';
+import type { NodeSubnet } from '../../subnet/agent-table.ts';
+import type { Answer, NodeOutput } from '../../../agent/world/outputs.ts';
+import { podInterface } from './pod-interface.ts';
+
+const SETTINGS = { node: 'node-1', southbound: '', tunnel: 'geneve', datapath: 'system', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
+const KEY = attachmentKey('c0ffee', 'eth0');
+const HOST = hostDevice('c0ffee', 'eth0');
+const ANNOTATIONS = {
+  'ovn.kubernetes.io/allocated': 'true',
+  'ovn.kubernetes.io/routed': 'true',
+  'ovn.kubernetes.io/ip_address': '10.16.0.5,fd00:10:16::5',
+  'ovn.kubernetes.io/mac_address': '00:00:00:AA:BB:CC',
+  // In the other order than the addresses.
+  'ovn.kubernetes.io/cidr': 'fd00:10:16::/112,10.16.0.0/16',
+  'ovn.kubernetes.io/gateway': 'fd00:10:16::1,10.16.0.1',
+  'ovn.kubernetes.io/logical_switch': 'ovn-default',
+};
+const PRESENT = { kind: 'present', mac: '', mtu: 1400, up: true, addresses: [], routes: [] } as const satisfies ObservedDevice;
+const ADDRESSED = { ...PRESENT, addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'] } as const;
+const REACHED = { ...ADDRESSED, reached: ['10.16.0.1', 'fd00:10:16::1'] } as const;
+
+const SUBNET: NodeSubnet = {
+  ...{
+    mtu: 0,
+    vpc: '',
+    cidrs: [],
+    overlay: true,
+    natOutgoing: false,
+    gatewayNodes: '',
+    gatewaySelectors: [],
+    centralized: false,
+    natRules: [],
+  },
+  checksGateway: true,
+};
+
+function scene(): NodeWorld {
+  const world = new NodeWorld();
+  world.attachments.set(KEY, {
+    key: KEY,
+    order: 1,
+    containerId: 'c0ffee',
+    interfaceName: 'eth0',
+    namespacePath: '/run/netns/a',
+    pod: { namespace: 'shop', name: 'web' },
+    provider: 'ovn',
+    routes: [],
+  });
+  world.pods.set('shop/web', { uid: 'u', annotations: ANNOTATIONS });
+  return world;
+}
+
+function run(world: NodeWorld, key: string = KEY): readonly NodeOutput[] {
+  return world.glance(() => podInterface(SETTINGS).run(world, key));
+}
+
+function answerOf(outputs: readonly NodeOutput[]): Answer | undefined {
+  return outputs.find((output) => output.kind === 'answer')?.answer;
+}
+
+function kinds(outputs: readonly NodeOutput[]): readonly string[] {
+  return outputs.map(({ kind }) => kind);
+}
+
+test('a bound pod: a device with both addresses, each with the network of its family, and a port', () => {
+  const [device, port] = run(scene());
+  assert.partialDeepStrictEqual(device, {
+    kind: 'device',
+    name: HOST,
+    innerName: 'eth0',
+    mtu: 1400,
+    addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'],
+    routes: [
+      { destination: '0.0.0.0/0', gateway: '10.16.0.1' },
+      { destination: '::/0', gateway: 'fd00:10:16::1' },
+    ],
+  });
+  assert.partialDeepStrictEqual(port, {
+    kind: 'port',
+    bridge: 'br-int',
+    externalIds: { 'iface-id': 'web.shop', pod_netns: '/run/netns/a' },
+  });
+});
+
+test('the answer comes when device, port and flows were observed, and says before that what is missing', () => {
+  const world = scene();
+  const reason = (): string => {
+    const answer = answerOf(run(world));
+    return answer?.kind === 'waiting' ? answer.reason : '';
+  };
+  assert.match(reason(), /device c0ffee_h is not there yet/);
+  world.devices.set(HOST, PRESENT);
+  assert.match(reason(), /port c0ffee_h is not in bridge br-int yet/);
+  world.ports.set(HOST, { externalIds: {}, error: 'No such device' });
+  assert.match(reason(), /Open vSwitch cannot use port c0ffee_h: No such device/);
+  world.ports.set(HOST, { externalIds: {}, error: '' });
+  assert.match(reason(), /ovn-controller has not installed the flows of logical switch port web\.shop yet/);
+  assert.partialDeepStrictEqual(run(world)[0], { connected: false });
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  assert.partialDeepStrictEqual(run(world)[0], { connected: true, gateways: ['10.16.0.1', 'fd00:10:16::1'] });
+  assert.match(reason(), /address 10\.16\.0\.5, fd00:10:16::5 is not set on device c0ffee_h yet/);
+  world.devices.set(HOST, { ...ADDRESSED, tentative: ['fd00:10:16::5/112'] });
+  assert.match(reason(), /asks whether another host has address fd00:10:16::5/);
+  world.devices.set(HOST, { ...ADDRESSED, reached: ['10.16.0.1'] });
+  assert.match(reason(), /gateway fd00:10:16::1 has not answered yet/);
+  world.devices.set(HOST, REACHED);
+  assert.deepEqual(answerOf(run(world)), {
+    kind: 'ready',
+    reply: {
+      ips: [
+        { protocol: 'IPv4', ip: '10.16.0.5', cidr: '10.16.0.0/16', gateway: '10.16.0.1' },
+        { protocol: 'IPv6', ip: 'fd00:10:16::5', cidr: 'fd00:10:16::/112', gateway: 'fd00:10:16::1' },
+      ],
+      mac_address: '00:00:00:aa:bb:cc',
+      routes: [
+        { dst: '0.0.0.0/0', gw: '10.16.0.1' },
+        { dst: '::/0', gw: 'fd00:10:16::1' },
+      ],
+      mtu: 1400,
+      nicname: 'eth0',
+    },
+  });
+  world.failures.set(`device ${HOST}`, 'ip link add: RTNETLINK answers: No buffer space available');
+  assert.match(reason(), /No buffer space available/);
+});
+
+test('an address in use: refused at once, with the MAC address of its holder, and the pod if it is of this node', () => {
+  const world = scene();
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  const reason = (holder: string): string => {
+    world.devices.set(HOST, { ...PRESENT, duplicates: [{ address: '10.16.0.5', holder }] });
+    const answer = answerOf(run(world));
+    return answer?.kind === 'refused' ? answer.reason : '';
+  };
+  assert.match(
+    reason('00:00:00:00:00:99'),
+    /^address 10\.16\.0\.5 of pod shop\/web is in use: .* with MAC address 00:00:00:00:00:99; kubectl get ips/,
+  );
+  world.pods.set('shop/thief', { uid: 'v', annotations: { 'ovn.kubernetes.io/mac_address': '00:00:00:00:00:99' } });
+  assert.match(reason('00:00:00:00:00:99'), /00:00:00:00:00:99: pod shop\/thief;/);
+  assert.match(reason(''), /of its network has it; kubectl/);
+});
+
+test('gateways are not asked after a restart, where the Subnet says so, and in a live migration, which keeps its addresses elsewhere for now', () => {
+  const gateways = (change: (world: NodeWorld) => void): unknown => {
+    const world = scene();
+    change(world);
+    const [device] = run(world);
+    return device?.kind === 'device' ? [device.gateways.length, device.needsGateways, device.detectsDuplicates] : undefined;
+  };
+  const annotated =
+    (more: object) =>
+    (world: NodeWorld): void =>
+      world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...more } });
+  const found = scene().attachments.peek(KEY);
+  assert.ok(found);
+  assert.deepEqual(
+    gateways(() => {}),
+    [2, true, true],
+  );
+  assert.deepEqual(
+    gateways((world) => world.attachments.set(KEY, { ...found, order: 0 })),
+    [0, true, true],
+  );
+  assert.deepEqual(
+    gateways((world) => world.subnets.set('ovn-default', { ...SUBNET, checksGateway: false })),
+    [2, false, true],
+  );
+  assert.deepEqual(gateways(annotated({ 'kubevirt.io/migrationJobName': 'm' })), [0, true, false]);
+});
+
+test('in a physical network no address is set before the port to it is there', () => {
+  const world = scene();
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/provider_network': 'net1' } });
+  world.devices.set(HOST, REACHED);
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  assert.partialDeepStrictEqual(run(world)[0], { connected: false, mtu: 1500 });
+  const labels = { 'net1.provider-network.kubernetes.io/mtu': '9000' };
+  world.nodes.set('node-1', { uid: 'u', addresses: [], annotations: {}, labels, conditions: {} });
+  assert.partialDeepStrictEqual(run(world)[0], { mtu: 9000 });
+  const answer = answerOf(run(world));
+  assert.match(
+    answer?.kind === 'waiting' ? answer.reason : '',
+    /patch-localnet\.ovn-default-to-br-int to the bridge of the provider network is not there/,
+  );
+  world.ports.set('patch-localnet.ovn-default-to-br-int', { externalIds: {}, error: '' });
+  assert.equal(answerOf(run(world))?.kind, 'ready');
+});
+
+/** The scene with an attachment of another network. */
+function attached(provider: string, annotations: Readonly<Record<string, string>>, interfaceName = 'net1'): readonly NodeOutput[] {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, provider, interfaceName });
+  const scoped = Object.entries(annotations).map(([key, value]) => [`${provider}.kubernetes.io/${key}`, value]);
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...(Object.fromEntries(scoped) as Record<string, string>) } });
+  return run(world);
+}
+
+test('addresses alone for another plugin: an answer without a MAC address, and nothing is made', () => {
+  const allocated = { allocated: 'true', ip_address: '192.168.9.5', cidr: '192.168.9.0/24', gateway: '192.168.9.1' };
+  const ips = [{ protocol: 'IPv4', ip: '192.168.9.5', cidr: '192.168.9.0/24' }];
+  assert.deepEqual(attached('mac.shop', allocated), [
+    { kind: 'answer', attachment: KEY, answer: { kind: 'ready', reply: { ips, routes: [] } } },
+  ]);
+  const routes = '[{"dst":"172.30.0.0/16","gw":"192.168.9.254"}]';
+  const [answer] = attached('mac.shop', { ...allocated, default_route: 'true', routes });
+  assert.partialDeepStrictEqual(answer, {
+    answer: {
+      reply: {
+        ips: [{ ...ips[0], gateway: '192.168.9.1' }],
+        routes: [
+          { dst: '0.0.0.0/0', gw: '192.168.9.1' },
+          { dst: '172.30.0.0/16', gw: '192.168.9.254' },
+        ],
+      },
+    },
+  });
+});
+
+test('a further network, and one of two attachments of the same: its own keys, port and no default route', () => {
+  const own = { allocated: 'true', ip_address: '10.50.0.5', cidr: '10.50.0.0/24', gateway: '10.50.0.1', mac_address: '00:00:00:00:00:05' };
+  const [device, port] = attached('net.shop.ovn', own);
+  assert.partialDeepStrictEqual(device, { innerName: 'net1', mac: '00:00:00:00:00:05', addresses: ['10.50.0.5/24'], routes: [] });
+  assert.partialDeepStrictEqual(port, { externalIds: { 'iface-id': 'web.shop.net.shop.ovn' } });
+  const twice = Object.fromEntries(Object.entries(own).map(([key, value]) => [`net.shop.ovn.net1.kubernetes.io/${key}`, value]));
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, provider: 'net.shop.ovn', interfaceName: 'net1' });
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...twice } });
+  assert.partialDeepStrictEqual(run(world)[1], { externalIds: { 'iface-id': 'web.shop.net.shop.ovn.net1' } });
+});
+
+test('a Subnet without a network: a MAC address alone', () => {
+  const world = scene();
+  const change = { 'ovn.kubernetes.io/ip_address': '', 'ovn.kubernetes.io/cidr': '', 'ovn.kubernetes.io/routed': '' };
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...change } });
+  assert.partialDeepStrictEqual(run(world)[0], { kind: 'device', mac: '00:00:00:aa:bb:cc', addresses: [], routes: [], gateways: [] });
+});
+
+test('routes of configuration and annotation, each parsed and printed anew; the last of a destination is in effect', () => {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, routes: [{ dst: '10.99.0.1/8', gw: '10.16.0.254' }] });
+  const routes = '[{"gw":"10.16.0.253"},{"dst":"FD00:9::/64","gw":"fd00:10:16::9"},{"dst":"192.0.2.1","gw":"10.16.0.2"}]';
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/routes': routes } });
+  const [device] = run(world);
+  assert.deepEqual(device?.kind === 'device' && device.routes, [
+    { destination: '0.0.0.0/0', gateway: '10.16.0.253' },
+    { destination: '::/0', gateway: 'fd00:10:16::1' },
+    { destination: '10.0.0.0/8', gateway: '10.16.0.254' },
+    { destination: 'fd00:9::/64', gateway: 'fd00:10:16::9' },
+    { destination: '192.0.2.1/32', gateway: '10.16.0.2' },
+  ]);
+});
+
+test('refused at once, with nothing made: another kind of interface, and an MTU that loses packets', () => {
+  const refused = (change: (world: NodeWorld) => void): string => {
+    const world = scene();
+    change(world);
+    const outputs = run(world);
+    assert.deepEqual(kinds(outputs), ['retained-port', 'retained-device', 'answer']);
+    const answer = answerOf(outputs);
+    return answer?.kind === 'refused' ? answer.reason : '';
+  };
+  const annotations = { ...ANNOTATIONS, 'ovn.kubernetes.io/pod_nic_type': 'sriov' };
+  assert.match(
+    refused((world) => world.pods.set('shop/web', { uid: 'u', annotations })),
+    /pod_nic_type of the pod is "sriov", which the node agent does not implement/,
+  );
+  const large = (world: NodeWorld): void => {
+    world.nodes.set('node-1', { uid: 'u', addresses: ['172.18.0.2'], annotations: {}, labels: {}, conditions: {} });
+    world.hostLinks.set('eth0', { mac: '', mtu: 1500, up: true, master: '', addresses: ['172.18.0.2/16'], routes: [] });
+    world.subnets.set('ovn-default', { ...SUBNET, mtu: 9000 });
+  };
+  assert.match(
+    refused(large),
+    /^mtu 9000 of Subnet ovn-default is too large for pod shop\/web: device eth0 of node node-1 has MTU 1500, .*; kubectl edit subnet ovn-default$/,
+  );
+});
+
+test('the pod that the runtime means is awaited: an earlier one of its name is not it', () => {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, podUid: 'next' });
+  const answer = answerOf(run(world));
+  assert.match(answer?.kind === 'waiting' ? answer.reason : '', /uid next is not observed yet: u is an earlier one/);
+  world.pods.set('shop/web', { uid: 'next', annotations: ANNOTATIONS });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+});
+
+for (const [what, change, expected] of [
+  ['routes', { 'ovn.kubernetes.io/routes': '10.0.0.0/8 via x' }, /routes of the pod is no JSON list of routes/],
+  ['allocated', { 'ovn.kubernetes.io/allocated': '' }, /allocated of the pod is not "true".*kiln explain pod web -n shop/],
+  ['routed', { 'ovn.kubernetes.io/routed': '' }, /routed of the pod is not "true"/],
+  ['a MAC address', { 'ovn.kubernetes.io/mac_address': 'x' }, /"x", which is no MAC address/],
+  ['an address', { 'ovn.kubernetes.io/ip_address': '10.16.0.5; reboot' }, /which is no address/],
+  ['a network', { 'ovn.kubernetes.io/cidr': '10.16.0.0/16' }, /without the network of fd00:10:16::5/],
+] as const)
+  test(`without ${what} nothing is made, what exists stays, and the reason names the annotation`, () => {
+    const world = scene();
+    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...change } });
+    const outputs = run(world);
+    assert.deepEqual(kinds(outputs), ['retained-port', 'retained-device', 'answer']);
+    const answer = answerOf(outputs);
+    assert.match(answer?.kind === 'waiting' ? answer.reason : '', expected);
+  });
+
+test('a pod that is gone keeps its interface until its namespace is gone too', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  world.pods.delete('shop/web');
+  assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+});
+
+test('after a reboot what the agent finds without a namespace is abandoned, though its pod exists; a namespace that lost its path is not', () => {
+  const world = scene();
+  const attachment = world.attachments.peek(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, order: 0 });
+  world.devices.set(HOST, { kind: 'no-namespace', linked: true });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+});
+
+test('a pod that is not observed: awaited, and refused at once while the API server is away', () => {
+  const world = scene();
+  world.pods.delete('shop/web');
+  assert.equal(answerOf(run(world))?.kind, 'waiting');
+  world.failures.set(API_SERVER, 'the API server does not answer');
+  assert.deepEqual(answerOf(run(world)), {
+    kind: 'refused',
+    reason: 'pod shop/web is not observed on node node-1: the API server does not answer',
+  });
+  // What is known is enough.
+  world.pods.set('shop/web', { uid: 'u', annotations: ANNOTATIONS });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+});
+
+test('a namespace that vanishes while its interface is made: refused at once', () => {
+  const world = scene();
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  const answer = answerOf(run(world));
+  assert.match(
+    answer?.kind === 'refused' ? answer.reason : '',
+    /^network namespace \/run\/netns\/a of pod shop\/web does not exist: its sandbox is gone/,
+  );
+});
+
+test('of two sandboxes of a pod the later one has the port; the earlier one gets no answer that it is ready', () => {
+  const world = scene();
+  const later = attachmentKey('decaf0', 'eth0');
+  const first = world.attachments.get(KEY);
+  assert.ok(first);
+  world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2 });
+  assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
+  assert.deepEqual(kinds(run(world, later)), ['device', 'port', 'answer']);
+  world.devices.set(HOST, { kind: 'no-namespace' });
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
+  world.devices.delete(HOST);
+  world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2, removing: true });
+  assert.deepEqual(kinds(run(world)), ['device', 'port', 'answer']);
+});
+
+test('removal: nothing is emitted, and the answer comes when nothing is left', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  world.ports.set(HOST, { externalIds: {}, error: '' });
+  const attachment = world.attachments.get(KEY);
+  assert.ok(attachment);
+  world.attachments.set(KEY, { ...attachment, removing: true });
+  assert.deepEqual(run(world), []);
+  world.ports.delete(HOST);
+  assert.deepEqual(run(world), []);
+  world.devices.delete(HOST);
+  assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'removed' } }]);
+});
+
+test('names of devices: as Kube-OVN, at most 15 bytes, and unique where the name of the interface is long', () => {
+  const id = '0123456789abcdef'.repeat(4);
+  assert.equal(hostDevice(id, 'eth0'), '0123456789ab_h');
+  assert.equal(hostDevice(id, 'net1'), '01234567_net1_h');
+  for (const name of ['net1', 'podabcdefghijk', 'a23456789012345']) assert.ok(hostDevice(id, name).length <= 15);
+  assert.notEqual(hostDevice(id, 'podabcdefghijk'), hostDevice(`f${id.slice(1)}`, 'podabcdefghijk'));
+});

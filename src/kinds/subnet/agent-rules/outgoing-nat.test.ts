@@ -1,0 +1,75 @@
+/** What leaves the node is translated as Subnets say, and no text of a user reaches the script. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NodeWorld } from '../../../agent/world/node-world.ts';
+import type { NodeSubnet } from '../agent-table.ts';
+import { outgoingNat } from './outgoing-nat.ts';
+
+const SETTINGS = { node: 'node-1', southbound: '', tunnel: 'geneve', datapath: 'system', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
+const SUBNET: NodeSubnet = {
+  mtu: 0,
+  vpc: '',
+  cidrs: ['10.16.0.0/16'],
+  overlay: true,
+  checksGateway: true,
+  natOutgoing: true,
+  gatewayNodes: '',
+  gatewaySelectors: [],
+  centralized: false,
+  natRules: [],
+};
+
+/** The rules of a chain about what leaves the Subnets. */
+function rules(subnets: Readonly<Record<string, Partial<NodeSubnet>>>, chain = 'postrouting'): readonly string[] {
+  const world = new NodeWorld();
+  for (const [name, subnet] of Object.entries(subnets)) world.subnets.set(name, { ...SUBNET, ...subnet });
+  const [output] = world.glance(() => outgoingNat(SETTINGS).run(world, ''));
+  assert.equal(output?.kind, 'packet-filter');
+  const lines = output.script.split('\n').map((line) => line.trim());
+  const from = lines.indexOf(`chain ${chain} {`);
+  return lines.slice(from, lines.indexOf('}', from)).filter((line) => line.includes('daddr != @'));
+}
+
+const LEAVING = 'ip saddr 10.16.0.0/16 ip daddr != @subnets4';
+
+test('a Subnet with natOutgoing, of each family', () => {
+  assert.deepEqual(rules({ red: { cidrs: ['10.16.0.0/16', 'fd00:10:16::/112'] } }), [
+    `${LEAVING} masquerade fully-random`,
+    'ip6 saddr fd00:10:16::/112 ip6 daddr != @subnets6 masquerade fully-random',
+  ]);
+});
+
+test('none without natOutgoing, of another Vpc, or of a Vlan with its own router', () => {
+  assert.deepEqual(rules({ a: { natOutgoing: false }, b: { vpc: 'blue' }, c: { overlay: false } }), []);
+});
+
+test('policy rules come first, in their order', () => {
+  const natRules = [
+    { action: 'forward', sources: '', destinations: '192.0.2.0/24, 198.51.100.7' },
+    { action: 'nat', sources: '10.16.0.9', destinations: '' },
+  ] as const;
+  assert.deepEqual(rules({ red: { natRules } }), [
+    `${LEAVING} ip daddr { 192.0.2.0/24, 198.51.100.7 } accept`,
+    `${LEAVING} ip saddr { 10.16.0.9 } masquerade fully-random`,
+    `${LEAVING} masquerade fully-random`,
+  ]);
+  // A packet that the kernel does not translate, since it belongs to no connection, does not leave with the pod's address.
+  assert.deepEqual(rules({ red: { natRules } }, 'untranslated'), [
+    `${LEAVING} ip daddr { 192.0.2.0/24, 198.51.100.7 } accept`,
+    `${LEAVING} ip saddr { 10.16.0.9 } ct state invalid drop`,
+    `${LEAVING} ct state invalid drop`,
+  ]);
+});
+
+test('a centralized gateway translates to the address of its entry, on that node', () => {
+  const red = { centralized: true, gatewayNodes: 'node-2:172.18.0.3, node-1:172.18.0.200' };
+  assert.deepEqual(rules({ red }), [`${LEAVING} snat ip to 172.18.0.200`]);
+});
+
+test('text that is no address is left out, and never printed', () => {
+  const hostile = '10.0.0.1 } accept; }; flush ruleset; {';
+  const natRules = [{ action: 'forward', sources: hostile, destinations: '' }] as const;
+  assert.deepEqual(rules({ red: { natRules, centralized: true, gatewayNodes: `node-1:${hostile}` } }), [
+    `${LEAVING} masquerade fully-random`,
+  ]);
+});

@@ -59,7 +59,9 @@ test('rules read entries and buckets that another rule fills, and run again only
 test('a rule that reads a derived table and what its entries follow from sees both of one time, and runs once for a change', () => {
   const world = new World(DEFAULT_SETTINGS);
   const team = defineQuery('test-team', (of: World, key) => of.namespaces.get(key)?.metadata.labels?.['team'] ?? '');
-  const same = defineQuery('test-same-team', (of: World, key) => of.ask(team, key));
+  const copy = defineQuery('test-copy', (of: World, key) => of.ask(team, key));
+  // Higher above the sources than a rule that reads the team alone.
+  const same = defineQuery('test-copy-of-copy', (of: World, key) => of.ask(copy, key));
   const entries = defineTable<string>(
     'test-entries',
     (of) => keysOf(of.namespaces),

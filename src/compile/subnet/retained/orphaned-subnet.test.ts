@@ -480,6 +480,28 @@ for (const [what, marks] of Object.entries(KEYS_LEFT))
     );
   });
 
+test('the network of a Subnet removed by force drops its link once another Subnet has the router port of that name', () => {
+  // Both ports have the name blue-a-red: of Subnet red in Vpc blue-a, and of Subnet a-red in Vpc blue.
+  const scene = setUp('blue-a');
+  const { bench } = scene;
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.converge();
+  const link = (): unknown => bench.row('Logical_Switch_Port', 'red-blue-a')?.['options'];
+  bench.removeByForce('subnets', 'red');
+  bench.converge();
+  assert.deepEqual(link(), { 'router-port': 'blue-a-red' });
+
+  const [uuid] = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-a-red') ?? assert.fail();
+  const { uid } = scene.subnet('a-red', { vpc: 'blue', cidrBlock: '10.8.0.0/24' }).metadata;
+  const keys = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//a-red', 'kiln.io/uid': uid, 'kiln.io/rule': 'subnet' };
+  const row = { external_ids: new Map(Object.entries(keys)) };
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid, row }]));
+  bench.converge();
+  assert.equal(link(), undefined, 'it would lead into the other router');
+  assert.deepEqual(bench.row('Logical_Switch_Port', 'a-red-blue')?.['options'], { 'router-port': 'blue-a-red' });
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
 test('load balancers with session affinity keep what they select by after Subnet and Vpc were removed by force', () => {
   const scene = setUp('blue');
   const fields = (): unknown => scene.bench.list('Load_Balancer', 'vpc-blue-tcp-sess-load', 'selection_fields');

@@ -1,3 +1,4 @@
+import { kilnAnnotation } from '../../api/well-known.ts';
 import type { DrawnKind, DrawnSpec, Draws } from '../../testing/drawn-kind.ts';
 import { NAMES, someAddress } from '../../testing/drawn-kind.ts';
 
@@ -7,7 +8,7 @@ export const simulator: DrawnKind = {
   object: reservedAddress,
   patch: (draws) => ({
     patch: draws.chance(0.5)
-      ? { metadata: { annotations: { 'kiln.io/lease': draws.pick(['1s', '30s', 'x']) } } }
+      ? { metadata: { annotations: { [kilnAnnotation.lease]: draws.pick(['1s', '30s', 'x']) } } }
       : { spec: { subnet: draws.pick(NAMES.subnets), ipAddress: someAddress(draws) } },
   }),
 };

@@ -1,3 +1,4 @@
+import { kilnAnnotation } from '../../api/well-known.ts';
 import type { DrawnKind } from '../../testing/drawn-kind.ts';
 import { NAMES } from '../../testing/drawn-kind.ts';
 
@@ -8,6 +9,6 @@ export const simulator: DrawnKind = {
   patch: (draws) => ({
     patch: draws.chance(0.5)
       ? { metadata: { labels: { team: draws.pick(['a', 'b', 'c']) } } }
-      : { metadata: { annotations: { 'kiln.io/misbound': draws.pick(['report', 'rebind', 'evict']) } } },
+      : { metadata: { annotations: { [kilnAnnotation.misbound]: draws.pick(['report', 'rebind', 'evict']) } } },
   }),
 };

@@ -5,22 +5,31 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { FAMILIES, type Families } from '../lab/cluster/families.ts';
 import { KubernetesCluster, NoKubernetesClusterError } from '../lab/cluster/kubernetes-cluster.ts';
+import { PROXY_MODES, type ProxyMode } from '../lab/cluster/node-files.ts';
 import { makeTemporaryFolder } from '../lab/temporary-folder.ts';
 import { buildExecutable } from './build/executable.ts';
 
-const { values } = parseArgs({ options: { nodes: { type: 'string', default: '2' }, proxy: { type: 'string', default: 'iptables' } } });
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '2' },
+    proxy: { type: 'string', default: 'iptables' },
+    families: { type: 'string', default: 'ipv4' },
+  },
+});
 const nodes = Number(values.nodes);
-const { proxy } = values;
-const isValid = Number.isInteger(nodes) && nodes >= 1 && nodes <= 9 && (proxy === 'iptables' || proxy === 'nftables');
-process.exitCode = isValid ? await run(nodes, proxy) : usage();
+const proxy = PROXY_MODES.find((mode) => mode === values.proxy);
+const families = FAMILIES.find((one) => one === values.families);
+const isValid = Number.isInteger(nodes) && nodes >= 1 && nodes <= 9;
+process.exitCode = isValid && proxy !== undefined && families !== undefined ? await run(nodes, proxy, families) : usage();
 
 function usage(): number {
-  process.stderr.write('npm run cluster -- [--nodes 1 to 9] [--proxy iptables|nftables]\n');
+  process.stderr.write(`npm run cluster -- [--nodes 1 to 9] [--proxy ${PROXY_MODES.join('|')}] [--families ${FAMILIES.join('|')}]\n`);
   return 2;
 }
 
-async function run(count: number, mode: 'iptables' | 'nftables'): Promise<number> {
+async function run(count: number, mode: ProxyMode, addresses: Families): Promise<number> {
   const ended = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
@@ -29,7 +38,7 @@ async function run(count: number, mode: 'iptables' | 'nftables'): Promise<number
     const plugin = join(folder, 'kiln-cni');
     say('building the CNI plugin');
     await buildExecutable('src/cni/main.ts', plugin);
-    await using cluster = await KubernetesCluster.start({ plugin, nodes: count, proxy: mode, progress: say });
+    await using cluster = await KubernetesCluster.start({ plugin, nodes: count, proxy: mode, families: addresses, progress: say });
     say('waiting for the nodes');
     await cluster.kubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=300s');
     await cluster.kubectl('rollout', 'status', 'deployment/coredns', '--namespace=kube-system', '--timeout=300s');

@@ -39,11 +39,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['explain', 'invariants', 'commit', 'target'],
   ],
   agent: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
+  central: ['runtime', 'certificates', 'kube'],
   kinds: [],
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['commit', 'controller', 'webhook', 'agent'],
+    ...['commit', 'controller', 'webhook', 'agent', 'central'],
   ],
   testing: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],

@@ -34,6 +34,8 @@ export interface ClusterNodeOptions extends PacketNodeOptions {
   /** Endpoint of the Southbound database. */
   readonly southbound: string;
   readonly proxy: ProxyMode;
+  /** Of CoreDNS. */
+  readonly dnsAddresses: readonly string[];
 }
 
 /** A node with all that a user's node has: containerd, kubelet, kube-proxy, Open vSwitch, ovn-controller, our agent and our plugin. */
@@ -127,7 +129,7 @@ export class ClusterNode implements AsyncDisposable {
 }
 
 function commandsOf(
-  { name, address, vswitch }: PacketNode,
+  { name, address, address6, vswitch }: PacketNode,
   { directory, programs, agentAccount, southbound }: ClusterNodeOptions,
 ): Readonly<Record<NodeDaemonName, readonly [string, ...string[]]>> {
   const path = (file: string): string => join(directory, file);
@@ -150,14 +152,14 @@ function commandsOf(
       `--config=${path('kubelet.json')}`,
       `--kubeconfig=${path('kubelet.kubeconfig')}`,
       `--hostname-override=${name}`,
-      `--node-ip=${address}`,
+      `--node-ip=${[address, address6].filter((one) => one !== undefined).join(',')}`,
     ],
     'kube-proxy': [programs.kubeProxy, `--config=${path('kube-proxy.json')}`],
   };
 }
 
 async function writeFiles(options: ClusterNodeOptions): Promise<void> {
-  const { name, directory, cluster, programs, images, proxy, plugin } = options;
+  const { name, directory, cluster, programs, images, proxy, plugin, dnsAddresses } = options;
   const path = (file: string): string => join(directory, file);
   const [binaries, configurations] = [path('cni-bin'), path('cni-conf')];
   for (const folder of [binaries, configurations]) await mkdir(folder, { recursive: true });
@@ -166,7 +168,8 @@ async function writeFiles(options: ClusterNodeOptions): Promise<void> {
   await runProgram([process.execPath, MAIN, ...install, '--socket', path('agent.sock')]);
   await writeContainerdConfiguration(path('containerd.toml'), { sandboxImage: images[0].name, binaries, configurations });
   await writeFile(path('resolv.conf'), '');
-  await writeKubeletConfiguration(path('kubelet.json'), cluster.clientAuthority, path('resolv.conf'));
+  const { clientAuthority } = cluster;
+  await writeKubeletConfiguration(path('kubelet.json'), { clientAuthority, resolvConf: path('resolv.conf'), dnsAddresses });
   await cluster.writeKubeconfig(path('kubelet.kubeconfig'), { organization: 'system:nodes', commonName: `system:node:${name}` });
   await cluster.writeKubeconfig(path('kube-proxy.kubeconfig'), { commonName: 'system:kube-proxy' });
   await writeProxyConfiguration(path('kube-proxy.json'), { kubeconfig: path('kube-proxy.kubeconfig'), node: name, mode: proxy });

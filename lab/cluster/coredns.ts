@@ -1,5 +1,5 @@
 /** CoreDNS as kubeadm installs it, with the image made by hand. It has no servers to forward to: it answers for the cluster alone. */
-import { DNS_ADDRESS, DNS_DOMAIN } from './node-files.ts';
+import { DNS_DOMAIN } from './node-files.ts';
 
 const COREFILE = `
 .:53 {
@@ -20,8 +20,8 @@ const COREFILE = `
 }
 `;
 
-/** The objects, for `kubectl apply`. @param image name of the image */
-export function corednsObjects(image: string): readonly object[] {
+/** The objects, for `kubectl apply`. @param image name of the image. @param addresses of its Service, one of each family */
+export function corednsObjects(image: string, addresses: readonly string[]): readonly object[] {
   const metadata = { name: 'coredns', namespace: 'kube-system' };
   const labels = { 'k8s-app': 'kube-dns' };
   const get = (path: string, port: number): object => ({ httpGet: { path, port }, periodSeconds: 2 });
@@ -84,7 +84,9 @@ export function corednsObjects(image: string): readonly object[] {
       metadata: { name: 'kube-dns', namespace: 'kube-system', labels },
       spec: {
         selector: labels,
-        clusterIP: DNS_ADDRESS,
+        clusterIP: addresses[0],
+        // Servers before 1.20 do not know these.
+        ...(addresses.length > 1 ? { ipFamilyPolicy: 'RequireDualStack', clusterIPs: addresses } : {}),
         ports: [
           { name: 'dns', port: 53, protocol: 'UDP' },
           { name: 'dns-tcp', port: 53, protocol: 'TCP' },

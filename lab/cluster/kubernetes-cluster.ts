@@ -15,6 +15,7 @@ import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { writeAgentAccount } from './agent-account.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { corednsObjects } from './coredns.ts';
+import { type Families, familyPlan } from './families.ts';
 import { busyboxImage, programImage } from './images.ts';
 import type { ProxyMode } from './node-files.ts';
 import { findNodePrograms } from './node-programs.ts';
@@ -26,6 +27,8 @@ export interface KubernetesClusterOptions {
   readonly plugin: string;
   readonly nodes?: number;
   readonly proxy?: ProxyMode;
+  /** Of nodes, pods and Services. Default: IPv4. */
+  readonly families?: Families;
   /** Says what is being done. */
   readonly progress?: (what: string) => void;
 }
@@ -70,7 +73,7 @@ export class KubernetesCluster implements AsyncDisposable {
    * @throws NoKubernetesClusterError if this machine cannot have one
    */
   static async start(options: KubernetesClusterOptions): Promise<KubernetesCluster> {
-    const { plugin, nodes = 2, proxy = 'iptables', progress = () => {} } = options;
+    const { plugin, nodes = 2, proxy = 'iptables', families = 'ipv4', progress = () => {} } = options;
     const programs = findNodePrograms();
     if (typeof programs === 'string') throw new NoKubernetesClusterError(programs);
     const stops: (() => Promise<unknown>)[] = [];
@@ -84,10 +87,13 @@ export class KubernetesCluster implements AsyncDisposable {
       const underlay = await Underlay.create();
       stops.unshift(() => underlay.delete());
       progress('starting the control plane');
-      const { namespace, router } = underlay;
+      const { namespace } = underlay;
+      const plan = familyPlan(families);
       const control = new RealCluster({
         place: {
-          address: router,
+          address: plan.controlPlane(underlay),
+          serviceRange: plan.serviceRange,
+          serviceAddresses: plan.serviceAddresses,
           command: (...program) => namespace.command(...program),
           expose: (port, folder) => PortForward.fromHost(namespace, port, folder),
         },
@@ -99,7 +105,7 @@ export class KubernetesCluster implements AsyncDisposable {
       await installCrds(client);
       const controller = new Daemon({
         name: 'kiln',
-        command: controllerCommand(control.kubeconfig, ovn.nbEndpoint),
+        command: controllerCommand(control.kubeconfig, ovn.nbEndpoint, plan.controllerFlags),
         log: join(directory, 'controller.log'),
       });
       controller.start();
@@ -120,8 +126,9 @@ export class KubernetesCluster implements AsyncDisposable {
       ] as const;
       const addNode = async (index: number): Promise<ClusterNode> => {
         const name = `node-${index}`;
-        const address = `172.18.0.${index + 1}/16` as const;
-        const place = { name, address, underlay, installation: ovn.installation, directory: join(directory, name) };
+        const [address, address6] = plan.nodeAddresses(index);
+        const addresses = { address, ...(address6 === undefined ? {} : { address6 }) };
+        const place = { name, ...addresses, underlay, installation: ovn.installation, directory: join(directory, name) };
         return await ClusterNode.start({
           ...place,
           cluster: control,
@@ -131,6 +138,7 @@ export class KubernetesCluster implements AsyncDisposable {
           agentAccount,
           southbound: ovn.sbEndpoint,
           proxy,
+          dnsAddresses: plan.dnsAddresses,
         });
       };
       const cluster = new KubernetesCluster({ control, ovn, underlay, controller, directory }, addNode, stops);
@@ -138,7 +146,7 @@ export class KubernetesCluster implements AsyncDisposable {
         progress(`starting node-${index}`);
         await cluster.addNode(index);
       }
-      const list = { apiVersion: 'v1', kind: 'List', items: corednsObjects(images[1].name) };
+      const list = { apiVersion: 'v1', kind: 'List', items: corednsObjects(images[1].name, plan.dnsAddresses) };
       await control.kubectl(['apply', '-f', '-'], JSON.stringify(list));
       return cluster;
     } catch (error) {
@@ -193,7 +201,7 @@ export class KubernetesCluster implements AsyncDisposable {
   }
 }
 
-function controllerCommand(kubeconfig: string, northbound: string): readonly [string, ...string[]] {
-  const flags = ['start', '--kubeconfig', kubeconfig, '--ovn-nb', northbound, '--metrics-bind-address=127.0.0.1:0'];
+function controllerCommand(kubeconfig: string, northbound: string, more: readonly string[]): readonly [string, ...string[]] {
+  const flags = ['start', '--kubeconfig', kubeconfig, '--ovn-nb', northbound, '--metrics-bind-address=127.0.0.1:0', ...more];
   return [process.execPath, ...NODE_FLAGS, MAIN, ...flags];
 }

@@ -2,12 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 
 export const CONTAINERD_SOCKET = '/run/containerd/containerd.sock';
-/** The address of CoreDNS, the tenth of the range of Services. */
-export const DNS_ADDRESS = '10.96.0.10';
 export const DNS_DOMAIN = 'cluster.local';
 
 /** How kube-proxy carries out Services. */
-export type ProxyMode = 'iptables' | 'nftables';
+export const PROXY_MODES = ['iptables', 'nftables'] as const;
+export type ProxyMode = (typeof PROXY_MODES)[number];
 
 export interface ContainerdFolders {
   readonly sandboxImage: string;
@@ -37,7 +36,14 @@ export async function writeContainerdConfiguration(file: string, folders: Contai
   await writeFile(file, `${text.join('\n')}\n`);
 }
 
-export async function writeKubeletConfiguration(file: string, clientAuthority: string, resolvConf: string): Promise<void> {
+export interface KubeletSettings {
+  readonly clientAuthority: string;
+  readonly resolvConf: string;
+  readonly dnsAddresses: readonly string[];
+}
+
+export async function writeKubeletConfiguration(file: string, settings: KubeletSettings): Promise<void> {
+  const { clientAuthority, resolvConf, dnsAddresses } = settings;
   const configuration = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -50,7 +56,7 @@ export async function writeKubeletConfiguration(file: string, clientAuthority: s
     enforceNodeAllocatable: [],
     oomScoreAdj: 0,
     failSwapOn: false,
-    clusterDNS: [DNS_ADDRESS],
+    clusterDNS: dnsAddresses,
     clusterDomain: DNS_DOMAIN,
     resolvConf,
     volumePluginDir: '/var/lib/kubelet/volume-plugins',

@@ -9,6 +9,17 @@ import type { NetworkNamespace } from './namespace.ts';
 /** The daemons of a node. */
 export type NodeDaemon = 'ovsdb-server' | 'ovs-vswitchd' | 'ovn-controller';
 
+/** Files in PEM. */
+export interface ControllerKeys {
+  readonly key: string;
+  readonly certificate: string;
+  readonly authorities: string;
+}
+
+function keyArguments(keys: ControllerKeys | undefined): readonly string[] {
+  return keys === undefined ? [] : [`--private-key=${keys.key}`, `--certificate=${keys.certificate}`, `--ca-cert=${keys.authorities}`];
+}
+
 /** Open vSwitch and ovn-controller of one node, in its namespace. Database, sockets and logs are in one folder; nothing of the host's is used. */
 export class OpenVSwitch {
   readonly #namespace: NetworkNamespace;
@@ -16,7 +27,8 @@ export class OpenVSwitch {
   readonly #directory: string;
   readonly #daemons: Readonly<Record<NodeDaemon, Daemon>>;
 
-  constructor(namespace: NetworkNamespace, installation: OvnInstallation, directory: string) {
+  /** @param keys of ovn-controller, for a Southbound database with TLS */
+  constructor(namespace: NetworkNamespace, installation: OvnInstallation, directory: string, keys?: ControllerKeys) {
     this.#namespace = namespace;
     this.#installation = installation;
     this.#directory = directory;
@@ -25,7 +37,7 @@ export class OpenVSwitch {
       'ovsdb-server': this.#describe('ovsdb-server', [...listen, this.#path('conf.db')]),
       // Without the system datapath: every bridge is in userspace.
       'ovs-vswitchd': this.#describe('ovs-vswitchd', ['--disable-system', this.endpoint]),
-      'ovn-controller': this.#describe('ovn-controller', [this.endpoint]),
+      'ovn-controller': this.#describe('ovn-controller', [...keyArguments(keys), this.endpoint]),
     };
   }
 

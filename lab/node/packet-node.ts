@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OvnInstallation } from '../programs/ovn.ts';
 import { NetworkNamespace } from './namespace.ts';
-import { OpenVSwitch } from './open-vswitch.ts';
+import { type ControllerKeys, OpenVSwitch } from './open-vswitch.ts';
 import type { PrefixedAddress, Underlay } from './underlay.ts';
 
 /** Holds the node's interface and address: a userspace datapath sends tunnels only through a bridge of its own. */
@@ -13,12 +13,14 @@ const UPLINK = 'uplink';
 export interface PacketNodeOptions {
   readonly name: string;
   readonly address: PrefixedAddress;
-  /** Of IPv6, if it has one. */
+  /** Of IPv6, if it has one beside. */
   readonly address6?: PrefixedAddress;
   readonly underlay: Underlay;
   readonly installation: OvnInstallation;
   /** The folder of its database, sockets and logs. The path of a Unix socket has at most 107 bytes. */
   readonly directory: string;
+  /** Of ovn-controller, for a Southbound database with TLS. */
+  readonly keys?: ControllerKeys;
 }
 
 /**
@@ -45,21 +47,21 @@ export class PacketNode implements AsyncDisposable {
 
   /** Starts all of it but ovn-controller. */
   static async start(options: PacketNodeOptions): Promise<PacketNode> {
-    const { name, address, address6, underlay, installation, directory } = options;
+    const { name, address, address6, underlay, installation, directory, keys } = options;
     const namespace = await NetworkNamespace.create(name);
-    const vswitch = new OpenVSwitch(namespace, installation, join(directory, 'ovs'));
+    const vswitch = new OpenVSwitch(namespace, installation, join(directory, 'ovs'), keys);
     const node = new PacketNode(namespace, vswitch, options);
     try {
       await underlay.connect(namespace, UPLINK);
       await vswitch.start();
       const userspace = ['set', 'bridge', PHYSICAL_BRIDGE, 'datapath_type=netdev'];
       await vswitch.vsctl('add-br', PHYSICAL_BRIDGE, '--', ...userspace, '--', 'add-port', PHYSICAL_BRIDGE, UPLINK);
-      await namespace.run('ip', 'address', 'add', address, 'dev', PHYSICAL_BRIDGE);
       await namespace.run('ip', 'link', 'set', PHYSICAL_BRIDGE, 'up');
-      await namespace.run('ip', 'route', 'add', 'default', 'via', underlay.router);
-      if (address6 !== undefined) {
-        await namespace.run('ip', 'address', 'add', address6, 'dev', PHYSICAL_BRIDGE, 'nodad');
-        await namespace.run('ip', 'route', 'add', 'default', 'via', underlay.router6);
+      for (const own of [address, address6]) {
+        if (own === undefined) continue;
+        const [duplicates, router] = own.includes(':') ? [['nodad'], underlay.router6] : [[], underlay.router];
+        await namespace.run('ip', 'address', 'add', own, 'dev', PHYSICAL_BRIDGE, ...duplicates);
+        await namespace.run('ip', 'route', 'add', 'default', 'via', router);
       }
     } catch (error) {
       await node.delete();

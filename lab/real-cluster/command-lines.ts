@@ -20,15 +20,21 @@ export function etcdCommand(program: string, directory: string, clientUrl: strin
   ];
 }
 
-export const SERVICE_RANGE = '10.96.0.0/12';
+const SERVICE_RANGE = '10.96.0.0/12';
 
-/** @param address where nodes reach it, if there are any */
+/** How nodes reach an API server, and the range of Services. */
+export interface ServingPlace {
+  readonly address: string;
+  readonly serviceRange: string;
+}
+
+/** @param place of one that nodes reach */
 export function apiServerCommand(
   program: string,
   credentials: Credentials,
   port: number,
   etcdUrl: string,
-  address: string | undefined,
+  place: ServingPlace | undefined,
 ): CommandLine {
   return [
     program,
@@ -39,10 +45,10 @@ export function apiServerCommand(
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${credentials.serviceAccountKey}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
-    `--service-cluster-ip-range=${SERVICE_RANGE}`,
+    `--service-cluster-ip-range=${place?.serviceRange ?? SERVICE_RANGE}`,
     `--admission-control-config-file=${credentials.admissionConfiguration}`,
     '--allow-privileged=true',
-    ...(credentials.forNodes === undefined || address === undefined ? withoutNodes() : withNodes(credentials.forNodes, address)),
+    ...(credentials.forNodes === undefined || place === undefined ? withoutNodes() : withNodes(credentials.forNodes, place.address)),
   ];
 }
 
@@ -61,7 +67,8 @@ function withoutNodes(): readonly string[] {
 /** As kubeadm has it: nodes may read and change only what is theirs. */
 function withNodes({ authorityFile, serving, kubeletClient }: NodeCredentials, address: string): readonly string[] {
   return [
-    '--bind-address=0.0.0.0',
+    // Of both families.
+    '--bind-address=::',
     `--advertise-address=${address}`,
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',

@@ -28,14 +28,17 @@ export interface RealClusterOptions {
 export interface ControlPlanePlace {
   /** Where nodes and pods reach it. */
   readonly address: string;
+  readonly serviceRange: string;
+  /** The first addresses of that range. */
+  readonly serviceAddresses: readonly string[];
   /** The command that runs a program there. */
   command(...program: CommandLine): CommandLine;
   /** Makes a port of its loopback interface reachable at the same one of this host's. @param directory for a socket and a log */
   expose(port: number, directory: string): Promise<AsyncDisposable>;
 }
 
-/** The names of the API server within a cluster, and the first address of its Services. */
-const HOSTS = ['localhost', '127.0.0.1', '10.96.0.1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const;
+/** The names of the API server within a cluster. */
+const HOSTS = ['localhost', '127.0.0.1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const;
 
 /** A program is missing: the message names it, and how to install it. */
 export class ClusterProgramMissingError extends Error {
@@ -215,14 +218,14 @@ export class RealCluster implements AsyncDisposable {
     const directory = await makeTemporaryFolder('kiln-cluster-');
     await mkdir(join(directory, 'certificates'));
     const place = this.#place;
-    const credentials = await createCredentials(directory, place && [...HOSTS, place.address]);
+    const credentials = await createCredentials(directory, place && [...HOSTS, place.address, ...place.serviceAddresses]);
     const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3);
     const etcdUrl = `http://127.0.0.1:${clientPort}`;
     const manager = programPath('kube-controller-manager');
     const exposed = place === undefined ? [] : await exposeAll([clientPort, port], place, directory);
     const commands: Readonly<Record<ClusterDaemon, CommandLine>> = {
       etcd: etcdCommand(programPath('etcd'), directory, etcdUrl, `http://127.0.0.1:${peerPort}`),
-      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl, place?.address),
+      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl, place),
       'kube-controller-manager': controllerManagerCommand(manager, credentials, await minorVersion(manager)),
       'kube-scheduler': schedulerCommand(place === undefined ? 'kube-scheduler' : programPath('kube-scheduler'), credentials),
     };
@@ -289,7 +292,7 @@ export class RealCluster implements AsyncDisposable {
 
 /** At another address, with the same port. */
 function serverAt(address: string, server: string): string {
-  return `https://${address}:${new URL(server).port}`;
+  return `https://${address.includes(':') ? `[${address}]` : address}:${new URL(server).port}`;
 }
 
 async function exposeAll(ports: readonly number[], place: ControlPlanePlace, directory: string): Promise<readonly AsyncDisposable[]> {

@@ -105,11 +105,16 @@ export class NodeAgent implements AsyncDisposable {
       clock,
       log,
       status: () => nodeStatus(settings.node, world, this.#targets, requests),
-      notReady: () => this.#targets.flatMap(({ waitingFor }) => waitingFor),
+      notReady: () => this.waitingFor,
     });
     this.compiler = new Compiler<NodeWorld, NodeOutput>(world, outputs, seams?.rules ?? nodeRules(settings), ({ rule, key, error }) =>
       log.error('a rule failed (a bug); its last outputs stay in effect', { rule, key, error }),
     );
+  }
+
+  /** What it cannot observe or change now; empty when pods can start. */
+  get waitingFor(): readonly string[] {
+    return this.#targets.flatMap(({ waitingFor }) => waitingFor);
   }
 
   /** Begins to observe, and serves the plugin. What it has to do follows from what it sees. */

@@ -23,13 +23,15 @@ export interface Validity {
 
 export interface CertificateRequest {
   readonly name: CertificateName;
-  readonly purpose: 'server' | 'client';
+  /** A peer is a server and a client of its like. */
+  readonly purpose: 'server' | 'client' | 'peer';
   /** DNS names and addresses of a server. */
   readonly hosts?: readonly string[];
 }
 
 const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
-const PURPOSE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
+const [SERVER, CLIENT] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'] as const;
+const PURPOSES = { server: [SERVER], client: [CLIENT], peer: [SERVER, CLIENT] } as const;
 
 /** An authority with the lifetime of this object: its key is never stored. Its certificates are valid as long as it is. */
 export class CertificateAuthority {
@@ -58,7 +60,7 @@ export class CertificateAuthority {
     const certificate = this.#sign(name, publicKey, [
       extension('2.5.29.19', true, sequence()),
       extension('2.5.29.15', true, bitString(Buffer.from([0b1000_0000]), 7)),
-      extension('2.5.29.37', false, sequence(objectIdentifier(PURPOSE[purpose]))),
+      extension('2.5.29.37', false, sequence(...PURPOSES[purpose].map(objectIdentifier))),
       extension('2.5.29.35', false, sequence(der(0x80, this.#keyId))),
       ...(hosts.length === 0 ? [] : [extension('2.5.29.17', false, sequence(...hosts.map(alternativeName)))]),
     ]);

@@ -12,6 +12,7 @@ import { addDelete } from './commands/delete.ts';
 import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
 import { addLab } from './commands/lab.ts';
+import { addOvnCentral } from './commands/ovn-central.ts';
 import { addStatus } from './commands/status.ts';
 import { addUninstall } from './commands/uninstall.ts';
 import { addVersion } from './commands/version.ts';
@@ -58,6 +59,7 @@ addStartOptions(
 
 for (const add of Object.values<KindCommands>(COMMANDS_OF_KINDS)) add(program);
 addAgent(program);
+addOvnCentral(program);
 addExplain(program);
 addDelete(program);
 addDiff(program);

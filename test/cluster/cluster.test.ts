@@ -11,7 +11,7 @@ import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { buildExecutable } from '../../scripts/build/executable.ts';
 import { eventually } from '../../src/testing/until.ts';
 import { LONG_RUN } from '../../src/testing/long-run.ts';
-import { ask, deployment, gone, inPod, job, nothingLeft, podsOf, rolledOut, service, webTemplate, workload } from './workloads.ts';
+import { ask, deployment, gone, inPod, job, nothingLeft, podsOf, rolledOut, service, traces, webTemplate, workload } from './workloads.ts';
 
 const programs = findNodePrograms();
 const skip = typeof programs === 'string' && programs;
@@ -104,6 +104,7 @@ test('StatefulSet, DaemonSet and Job', { skip }, async () => {
 
 test('0 to 40 pods and back, again and again', { skip }, async () => {
   await cluster.apply(deployment('many', 0));
+  const before = await traces(cluster);
   for (let round = 0; round < (LONG_RUN ? 10 : 2); round++) {
     await cluster.kubectl('scale', 'deployment/many', '--replicas=40');
     await rolledOut(cluster, 'deployment/many');
@@ -113,6 +114,10 @@ test('0 to 40 pods and back, again and again', { skip }, async () => {
     await cluster.kubectl('scale', 'deployment/many', '--replicas=0');
     await gone(cluster, 'many');
     await nothingLeft(cluster);
+    await eventually('routes, rules and devices are as before', async () => {
+      assert.equal(await traces(cluster), before);
+      return true;
+    });
   }
 });
 

@@ -43,6 +43,12 @@ export function deployment(name: string, replicas: number, more: object = {}): o
   return workload('Deployment', name, { replicas, selector: { matchLabels: labels }, template: webTemplate(labels, more) });
 }
 
+/** The same as a StatefulSet. */
+export function statefulSet(name: string, replicas: number): object {
+  const labels = { app: name };
+  return workload('StatefulSet', name, { replicas, serviceName: name, selector: { matchLabels: labels }, template: webTemplate(labels) });
+}
+
 /** An object of apps/v1. */
 export function workload(kind: 'Deployment' | 'StatefulSet' | 'DaemonSet', name: string, spec: object): object {
   return { apiVersion: 'apps/v1', kind, metadata: { name, namespace: 'default' }, spec };
@@ -117,6 +123,31 @@ export async function nothingLeft(cluster: KubernetesCluster): Promise<void> {
     if (found.length === 0) return;
     if (performance.now() > end) throw new Error(found.join('\n'));
   }
+}
+
+/** What pods may leave behind on nodes beside what `nothingLeft` knows: devices, routes, rules, and tables of ours and of portmap. */
+export async function traces(cluster: KubernetesCluster): Promise<string> {
+  const parts: string[] = [];
+  for (const { name, machine } of cluster.nodes) {
+    const commands: readonly (readonly [string, ...string[]])[] = [
+      ['ip', '-brief', 'link', 'show'],
+      ['ip', 'rule', 'show'],
+      ['ip', '-6', 'rule', 'show'],
+      ['ip', 'route', 'show', 'table', 'all'],
+      ['ip', '-6', 'route', 'show', 'table', 'all'],
+      ['nft', '--stateless', 'list', 'table', 'inet', 'kiln'],
+      ['sh', '-c', 'nft --stateless list ruleset | grep -E "CNI-|_h\\b" || :'],
+      ['sh', '-c', 'ls /run/netns 2>/dev/null || :'],
+      ['sh', '-c', 'ls /var/lib/cni/* 2>/dev/null || :'],
+    ];
+    for (const command of commands) {
+      const lines = (await machine.run(...command))
+        .split('\n')
+        .map((line) => line.replaceAll(/ (?:UP|DOWN|UNKNOWN) .*| expires \d+sec/g, ''));
+      parts.push(`${name}: ${command.join(' ')}`, ...lines.toSorted());
+    }
+  }
+  return parts.join('\n');
 }
 
 /** The network namespace of a pod, on the machine of its node. */

@@ -18,7 +18,7 @@ function read(path: string): string {
 }
 
 const alerts = (
-  parse(read('deploy/alerts.yaml')) as { readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } }
+  parse(read('deploy/monitoring/alerts.yaml')) as { readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } }
 ).spec.groups.flatMap(({ rules }) => rules);
 const metrics: Readonly<Record<string, MetricSpec>> = METRICS;
 /** Labels that Prometheus itself adds. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { everyCommand } from '../../src/cli/arguments/every-command.ts';
+import { program } from '../../src/cli/program.ts';
 import { crdYaml } from '../../src/api/kinds/crds.ts';
 import { GROUP } from '../../src/api/schema/kind.ts';
 import type { KindResource } from '../../src/api/schema/resource.ts';
@@ -195,4 +197,90 @@ test('the image and the command run Node with the flags that keep memory small',
   assert.ok(read('Containerfile').includes(`\nENV ${environment.join(' ')}\n`));
   assert.ok(read('Containerfile').includes(`ENTRYPOINT ["node", ${NODE_FLAGS.map((flag) => `"${flag}", `).join('')}"dist/kiln.mjs"]`));
   assert.ok(read('bin/kiln').includes(`exec "$node" ${NODE_FLAGS.join(' ')} "$here/`));
+});
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly resources?: { readonly requests?: object };
+  readonly livenessProbe?: object;
+  readonly securityContext: { readonly capabilities: { readonly drop: readonly string[]; readonly add?: readonly string[] } };
+}
+
+interface Workload {
+  readonly metadata: { readonly name: string };
+  readonly spec?: {
+    readonly template?: { readonly spec: { readonly containers: readonly Container[]; readonly initContainers?: readonly Container[] } };
+  };
+}
+
+const MANIFESTS = globSync('deploy/*.yaml', { cwd: new URL('../..', import.meta.url) });
+
+function workloads(): readonly { readonly name: string; readonly all: readonly Container[]; readonly lasting: readonly Container[] }[] {
+  return MANIFESTS.flatMap(documents).flatMap((one) => {
+    const { metadata, spec } = one as unknown as Workload;
+    const pod = spec?.template?.spec;
+    return pod === undefined
+      ? []
+      : [{ name: metadata.name, all: [...(pod.initContainers ?? []), ...pod.containers], lasting: pod.containers }];
+  });
+}
+
+test('no container is privileged, and each has the capabilities of this list and no others', () => {
+  const capabilities = Object.fromEntries(
+    workloads().flatMap(({ name, all }) =>
+      all.map((container) => [`${name}/${container.name}`, container.securityContext.capabilities.add ?? []]),
+    ),
+  );
+  assert.deepEqual(capabilities, {
+    'kiln-agent/install-cni': ['DAC_OVERRIDE'],
+    'kiln-agent/agent': ['NET_ADMIN', 'NET_RAW', 'SYS_ADMIN', 'SYS_PTRACE', 'DAC_OVERRIDE'],
+    'kiln-ovs/prepare': [],
+    'kiln-ovs/ovsdb-server': [],
+    'kiln-ovs/ovs-vswitchd': ['NET_ADMIN', 'NET_RAW', 'NET_BROADCAST', 'IPC_LOCK'],
+    'kiln-ovs/ovn-controller': ['NET_ADMIN'],
+    'kiln-controller/controller': [],
+    'kiln-ovn-central/ovn-central': [],
+  });
+  for (const { name, all } of workloads())
+    for (const container of all) {
+      const { capabilities: own, ...context } = container.securityContext as unknown as Record<string, unknown> &
+        Container['securityContext'];
+      assert.deepEqual(own.drop, ['ALL'], name);
+      assert.equal(context['allowPrivilegeEscalation'], false, name);
+      assert.equal(context['readOnlyRootFilesystem'], true, name);
+      assert.ok(!('privileged' in context), name);
+    }
+});
+
+test('every container that lasts requests what it needs, and is watched by its kubelet', () => {
+  for (const { name, lasting } of workloads())
+    for (const container of lasting) {
+      assert.deepEqual(Object.keys(container.resources?.requests ?? {}), ['cpu', 'memory'], `${name}/${container.name}`);
+      assert.ok(container.livenessProbe !== undefined, `${name}/${container.name} has a probe`);
+    }
+});
+
+test('the arguments of every container of ours are those of a command of kiln', () => {
+  const known = new Map(everyCommand(program).map(({ name, command }) => [name, command] as const));
+  for (const { name, all } of workloads())
+    for (const { command, args } of all) {
+      if (command !== undefined) continue;
+      const [verb = '', ...flags] = args ?? [];
+      const options = known.get(verb)?.options ?? assert.fail(`${name}: there is no command ${verb}`);
+      for (const flag of flags)
+        assert.ok(
+          options.some(({ long }) => long === flag.replace(/=.*/, '')),
+          `${name}: kiln ${verb} has no ${flag}`,
+        );
+    }
+});
+
+test('every image of the manifests is a target of the Containerfile, and has the version of the package', () => {
+  const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+  const images = new Set(workloads().flatMap(({ all }) => all.map(({ image }) => image)));
+  assert.deepEqual([...images].toSorted(), [`kiln-agent:${version}`, `kiln-ovn:${version}`, `kiln:${version}`]);
+  for (const target of ['agent', 'ovn', 'controller']) assert.match(read('Containerfile'), new RegExp(`^FROM \\S+ AS ${target}$`, 'm'));
 });

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_VPC } from '../../api/well-known.ts';
 import type { LogLevel } from '../../runtime/log.ts';
 import type { CniFilesOptions } from '../../agent/install/cni-files.ts';
+import type { VswitchDatabaseOptions } from '../../agent/install/vswitch-database.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
 import { objectName } from '../arguments/name-arguments.ts';
 import { addAgentCleanup } from './agent-cleanup.ts';
@@ -38,6 +39,14 @@ Prints the files that were written; what is right already is left alone.
 Exit codes: 0 done, 1 a file cannot be written, 2 wrong usage.
 `;
 
+const PREPARE_EXAMPLES = `
+Examples:
+  kiln prepare-vswitch                                as the init container of the Open vSwitch pod does
+
+An older database gets the schema of the release that is installed here.
+Exit codes: 0 done, 1 another Open vSwitch runs on this node or the file cannot be made, 2 wrong usage.
+`;
+
 export function addAgent(program: Command): void {
   program
     .command('install-cni')
@@ -51,6 +60,17 @@ export function addAgent(program: Command): void {
     .action(async (flags: CniFilesOptions) => {
       const { runInstall } = await import('./run-agent.ts');
       process.exitCode = await runInstall(flags);
+    });
+  program
+    .command('prepare-vswitch')
+    .description("make the database of this node's Open vSwitch, before its server starts")
+    .addHelpText('after', PREPARE_EXAMPLES)
+    .option('--database <file>', 'the database', '/var/lib/kiln/openvswitch/conf.db')
+    .option('--schema <file>', "Open vSwitch's schema", '/usr/share/openvswitch/vswitch.ovsschema')
+    .option('--socket <path>', 'where its server will listen', '/run/openvswitch/db.sock')
+    .action(async (flags: VswitchDatabaseOptions) => {
+      const { runPrepareVswitch } = await import('./run-agent.ts');
+      process.exitCode = await runPrepareVswitch(flags);
     });
   const agent = program
     .command('agent')
@@ -79,6 +99,7 @@ export function addAgent(program: Command): void {
       "MTU of pods whose Subnet has none (default: that of the node's device, less 100 for geneve, 50 for vxlan, 72 for stt)",
       mtu,
     )
+    .option('--probe-bind-address <address>', 'address of /healthz, /readyz and /metrics, or "off"', 'off')
     .addOption(
       new Option('--log-level <level>', 'lowest level that is logged')
         .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])

@@ -1,11 +1,14 @@
 /** The process of `kiln agent`. */
 import { resolve } from 'node:path';
+import { Gauge, Registry } from 'prom-client';
 import { NodeAgent } from '../../agent/agent.ts';
 import { type CniFilesOptions, installCniFiles } from '../../agent/install/cni-files.ts';
+import { prepareVswitchDatabase, type VswitchDatabaseOptions } from '../../agent/install/vswitch-database.ts';
 import { hostPrograms } from '../../agent/kernel/programs.ts';
 import { KubeClient } from '../../kube/client/client.ts';
 import { type Connection, connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
+import { type BindAddress, type OperationsServer, parseBindAddress, serveOperations } from '../../runtime/operations-server.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import { systemClock } from '../../timing/clock.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
@@ -23,7 +26,16 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
     return failed(EXIT.usage, 'kiln agent needs a cluster', 'neither --kubeconfig nor --in-cluster is given', 'kiln agent --help');
   if (southbound === undefined)
     return failed(EXIT.usage, 'kiln agent needs the Southbound database', '--southbound is not given', 'kiln agent --help');
+  const probes = flags.probeBindAddress === 'off' ? 'off' : parseBindAddress(flags.probeBindAddress);
+  if (probes === undefined)
+    return failed(
+      EXIT.usage,
+      'kiln agent cannot serve probes',
+      `--probe-bind-address ${flags.probeBindAddress} is not HOST:PORT`,
+      'kiln agent --help',
+    );
   const log = jsonLog(flags.logLevel);
+  let server: OperationsServer | undefined;
   let client: KubeClient | undefined;
   let agent: NodeAgent | undefined;
   try {
@@ -38,6 +50,7 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
       log,
     });
     await agent.start();
+    if (probes !== 'off') server = await serveProbes(probes, agent);
     log.info('the node agent runs', { node, vswitch, socket });
     await stopped;
     return EXIT.fine;
@@ -49,9 +62,24 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
       'kiln agent --help',
     );
   } finally {
+    await server?.close();
     await agent?.stop();
     await client?.close();
   }
+}
+
+async function serveProbes(address: BindAddress, agent: NodeAgent): Promise<OperationsServer> {
+  const registry = new Registry();
+  new Gauge({
+    name: 'kiln_agent_waiting',
+    help: 'number of things that the agent cannot observe or change now',
+    registers: [registry],
+    collect() {
+      this.set(agent.waitingFor.length);
+    },
+  });
+  const metrics = { contentType: registry.contentType, text: () => registry.metrics() };
+  return await serveOperations({ address, metrics, waitingFor: () => agent.waitingFor });
 }
 
 /**
@@ -69,6 +97,25 @@ export async function runInstall(options: CniFilesOptions): Promise<number> {
       'the CNI plugin cannot be installed',
       error instanceof Error ? error.message : String(error),
       'kiln install-cni --help',
+    );
+  }
+}
+
+/**
+ * Makes the database of Open vSwitch.
+ *
+ * @returns the exit code
+ */
+export async function runPrepareVswitch(options: VswitchDatabaseOptions): Promise<number> {
+  try {
+    print([await prepareVswitchDatabase(options, hostPrograms)]);
+    return EXIT.fine;
+  } catch (error) {
+    return failed(
+      EXIT.findings,
+      'the database of Open vSwitch cannot be made',
+      error instanceof Error ? error.message : String(error),
+      'kiln prepare-vswitch --help',
     );
   }
 }

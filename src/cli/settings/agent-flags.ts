@@ -14,5 +14,7 @@ export interface AgentFlags {
   readonly datapath: 'system' | 'netdev';
   readonly defaultVpc: string;
   readonly mtu?: number;
+  /** `off`: none. */
+  readonly probeBindAddress: string;
   readonly logLevel: LogLevel;
 }

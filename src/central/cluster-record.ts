@@ -1,0 +1,166 @@
+/**
+ * What members share in Kubernetes: a ConfigMap that says who founded the cluster, which servers each database has, and where clients find them;
+ * and Secrets with keys. The manifest creates all of them without contents, so that no account needs the right to create Secrets.
+ */
+import { isKubeError } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import { type DatabaseName, endpoints } from './databases.ts';
+import { makeKeys, type Material } from './keys.ts';
+
+export interface DatabaseRecord {
+  /** Of the cluster. */
+  readonly id: string;
+  /** Addresses by the first digits of the servers' ids. */
+  readonly servers: Readonly<Record<string, string>>;
+}
+
+export interface ClusterRecord {
+  /** Name of the Node whose member makes the databases. */
+  readonly founder: string;
+  readonly nb?: DatabaseRecord | undefined;
+  readonly sb?: DatabaseRecord | undefined;
+}
+
+export interface RecordNames {
+  readonly namespace: string;
+  readonly configMap: string;
+  readonly memberKeys: string;
+  readonly controllerKeys: string;
+  readonly nodeKeys: string;
+  /** Selector of the Nodes that have members. */
+  readonly nodes: string;
+}
+
+export const RECORD_NAMES: RecordNames = {
+  namespace: 'kube-system',
+  configMap: 'kiln-ovn',
+  memberKeys: 'kiln-ovn-central-tls',
+  controllerKeys: 'kube-ovn-tls',
+  nodeKeys: 'kiln-ovn-node-tls',
+  nodes: 'node-role.kubernetes.io/control-plane',
+};
+
+const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
+const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+
+interface WithData extends KubeObject {
+  readonly data?: Readonly<Record<string, string>> | undefined;
+}
+
+interface Node extends KubeObject {
+  readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+}
+
+export class SharedRecord {
+  readonly #client: KubeClient;
+  readonly #names: RecordNames;
+
+  constructor(client: KubeClient, names: RecordNames) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  /** Addresses of the nodes that have members, in order. */
+  async members(): Promise<readonly string[]> {
+    const nodes = await this.#client.listAll<Node>(NODES, { labelSelector: this.#names.nodes });
+    const addresses = nodes.flatMap(({ status }) => status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? []);
+    return addresses.toSorted();
+  }
+
+  async read(): Promise<ClusterRecord | undefined> {
+    return recordIn(await this.#configMap());
+  }
+
+  /** The record; the first member that asks becomes the founder. */
+  async foundedBy(node: string, members: readonly string[]): Promise<ClusterRecord> {
+    for (;;) {
+      const object = await this.#configMap();
+      const record = recordIn(object);
+      if (record !== undefined) return record;
+      try {
+        const data = { ...object.data, founder: node, ...clients(members) };
+        // With the version that was read: of two members one comes first.
+        await this.#client.update<WithData>(CONFIG_MAPS, { ...object, data });
+        return { founder: node };
+      } catch (error) {
+        if (!isKubeError(error, 'KUBE_CONFLICT')) throw error;
+      }
+    }
+  }
+
+  /** What the leader of a database sees; writes only what differs. @param members undefined: not known now */
+  async publish(name: DatabaseName, database: DatabaseRecord, members: readonly string[] | undefined): Promise<void> {
+    const { data = {} } = await this.#configMap();
+    const wanted = { [`${name}-cluster`]: JSON.stringify(database), ...(members === undefined ? {} : clients(members)) };
+    const changed = Object.entries(wanted).filter(([key, value]) => data[key] !== value);
+    if (changed.length === 0) return;
+    const { namespace, configMap } = this.#names;
+    await this.#client.mergePatch(CONFIG_MAPS, { namespace, name: configMap }, { data: Object.fromEntries(changed) });
+  }
+
+  /**
+   * The keys of members, which are made once. The Secrets of the controller and of nodes get theirs where they are empty: they may be another
+   * installation's.
+   *
+   * @param now milliseconds since 1970
+   */
+  async keys(now: number): Promise<Material> {
+    const { memberKeys, controllerKeys, nodeKeys } = this.#names;
+    for (;;) {
+      const found = contentsOf(await this.#secret(memberKeys));
+      if (found !== undefined) {
+        const { members, controller, nodes } = JSON.parse(found['keys.json'] ?? '{}') as Record<
+          'members' | 'controller' | 'nodes',
+          Material
+        >;
+        await this.#fill(controllerKeys, controller);
+        await this.#fill(nodeKeys, nodes);
+        return members;
+      }
+      // All of them in one write: of two members one comes first, and nothing is half made.
+      await this.#fill(memberKeys, { 'keys.json': JSON.stringify(makeKeys(now)) });
+    }
+  }
+
+  /** Fills an empty Secret. */
+  async #fill(name: string, material: Material): Promise<void> {
+    const secret = await this.#secret(name);
+    if (contentsOf(secret) !== undefined) return;
+    const data = Object.fromEntries(Object.entries(material).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+    try {
+      await this.#client.update<WithData>(SECRETS, { ...secret, data });
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_CONFLICT')) throw error;
+    }
+  }
+
+  async #secret(name: string): Promise<WithData> {
+    return await this.#client.get<WithData>(SECRETS, { namespace: this.#names.namespace, name });
+  }
+
+  async #configMap(): Promise<WithData> {
+    return await this.#client.get<WithData>(CONFIG_MAPS, { namespace: this.#names.namespace, name: this.#names.configMap });
+  }
+}
+
+function clients(members: readonly string[]): Readonly<Record<DatabaseName, string>> {
+  return { nb: endpoints('nb', members), sb: endpoints('sb', members) };
+}
+
+function recordIn({ data = {} }: WithData): ClusterRecord | undefined {
+  const { founder } = data;
+  if (founder === undefined || founder === '') return undefined;
+  const database = (name: DatabaseName): DatabaseRecord | undefined => {
+    const text = data[`${name}-cluster`];
+    return text === undefined ? undefined : (JSON.parse(text) as DatabaseRecord);
+  };
+  return { founder, nb: database('nb'), sb: database('sb') };
+}
+
+function contentsOf({ data = {} }: WithData): Material | undefined {
+  const entries = Object.entries(data ?? {});
+  if (entries.length === 0) return undefined;
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+}

@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['explain', 'invariants', 'commit', 'target'],
   ],
   agent: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
-  central: ['runtime', 'certificates', 'kube'],
+  central: ['certificates', 'runtime', 'kube', 'world'],
   kinds: [],
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],
   cli: [

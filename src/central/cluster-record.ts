@@ -5,8 +5,9 @@
 import { isKubeError } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
+import { RESOURCES } from '../world/resources.ts';
 import { type DatabaseName, endpoints } from './databases.ts';
-import { makeKeys, type Material } from './keys.ts';
+import { makeKeys, type Material, type OvnKeys } from './keys.ts';
 
 export interface DatabaseRecord {
   /** Of the cluster. */
@@ -43,7 +44,6 @@ export const RECORD_NAMES: RecordNames = {
 
 const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 
 interface WithData extends KubeObject {
   readonly data?: Readonly<Record<string, string>> | undefined;
@@ -64,7 +64,7 @@ export class SharedRecord {
 
   /** Addresses of the nodes that have members, in order. */
   async members(): Promise<readonly string[]> {
-    const nodes = await this.#client.listAll<Node>(NODES, { labelSelector: this.#names.nodes });
+    const nodes = await this.#client.listAll<Node>(RESOURCES.nodes, { labelSelector: this.#names.nodes });
     const addresses = nodes.flatMap(({ status }) => status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? []);
     return addresses.toSorted();
   }
@@ -111,10 +111,7 @@ export class SharedRecord {
     for (;;) {
       const found = contentsOf(await this.#secret(memberKeys));
       if (found !== undefined) {
-        const { members, controller, nodes } = JSON.parse(found['keys.json'] ?? '{}') as Record<
-          'members' | 'controller' | 'nodes',
-          Material
-        >;
+        const { members, controller, nodes } = JSON.parse(found['keys.json'] ?? '{}') as OvnKeys;
         await this.#fill(controllerKeys, controller);
         await this.#fill(nodeKeys, nodes);
         return members;

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { LabApiServer } from '../../lab/apiserver/server.ts';
+import type { LabApiServer } from '../../lab/apiserver/server.ts';
 import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
 import { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { Underlay } from '../../lab/node/underlay.ts';
@@ -104,6 +104,8 @@ export class CentralMember {
     const namespace = await NetworkNamespace.create(name);
     await underlay.connect(namespace, 'eth0');
     await namespace.run('ip', 'address', 'add', `${address}/16`, 'dev', 'eth0');
+    // For nodes whose datapath is in userspace.
+    await namespace.run('ethtool', '-K', 'eth0', 'tx', 'off');
     await mkdir(join(directory, name, 'api'), { recursive: true });
     const forward = await LoopbackForward.start(namespace, Number(new URL(api.url).port), join(directory, name, 'api'));
     return new CentralMember(namespace, name, address, forward, options);

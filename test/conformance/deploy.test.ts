@@ -240,7 +240,7 @@ test('no container is privileged, and each has the capabilities of this list and
     'kiln-ovs/prepare': [],
     'kiln-ovs/ovsdb-server': [],
     'kiln-ovs/ovs-vswitchd': ['NET_ADMIN', 'NET_RAW', 'NET_BROADCAST', 'IPC_LOCK'],
-    'kiln-ovs/ovn-controller': ['NET_ADMIN'],
+    'kiln-ovs/ovn-controller': [],
     'kiln-controller/controller': [],
     'kiln-ovn-central/ovn-central': [],
   });

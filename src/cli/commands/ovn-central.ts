@@ -3,22 +3,9 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { LogLevel } from '../../runtime/log.ts';
+import type { OvnCentralFlags } from '../settings/ovn-central-flags.ts';
 import { objectName } from '../arguments/name-arguments.ts';
 import { interrupted } from '../process/interruption.ts';
-
-export interface OvnCentralFlags {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly inCluster?: boolean;
-  readonly node: string;
-  readonly address: string;
-  readonly nodes: string;
-  readonly directory: string;
-  readonly runDirectory: string;
-  readonly schemas: string;
-  readonly probeBindAddress: string;
-  readonly logLevel: LogLevel;
-}
 
 const EXAMPLES = `
 Examples:

@@ -70,14 +70,15 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
 
 async function serveProbes(address: BindAddress, agent: NodeAgent): Promise<OperationsServer> {
   const registry = new Registry();
-  new Gauge({
+  const waiting = new Gauge({
     name: 'kiln_agent_waiting',
     help: 'number of things that the agent cannot observe or change now',
-    registers: [registry],
+    registers: [],
     collect() {
       this.set(agent.waitingFor.length);
     },
   });
+  registry.registerMetric(waiting);
   const metrics = { contentType: registry.contentType, text: () => registry.metrics() };
   return await serveOperations({ address, metrics, waitingFor: () => agent.waitingFor });
 }

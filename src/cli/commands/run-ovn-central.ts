@@ -11,7 +11,7 @@ import { type OperationsServer, parseBindAddress, serveOperations } from '../../
 import { systemClock } from '../../timing/clock.ts';
 import { CommandFailure, EXIT, type ExitCode, failureText } from '../errors/command-failure.ts';
 import { printErrorText } from '../output/terminal.ts';
-import type { OvnCentralFlags } from './ovn-central.ts';
+import type { OvnCentralFlags } from '../settings/ovn-central-flags.ts';
 
 /**
  * Runs until `stopped` resolves.

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { LabApiServer } from '../../lab/apiserver/server.ts';
-import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
+import { PortForward } from '../../lab/node/port-forward.ts';
 import { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { Underlay } from '../../lab/node/underlay.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
@@ -71,9 +71,9 @@ export class CentralMember {
   readonly namespace: NetworkNamespace;
   readonly #directory: string;
   readonly #daemon: Daemon;
-  readonly #forward: LoopbackForward;
+  readonly #forward: PortForward;
 
-  private constructor(namespace: NetworkNamespace, name: string, address: string, forward: LoopbackForward, options: CentralMemberOptions) {
+  private constructor(namespace: NetworkNamespace, name: string, address: string, forward: PortForward, options: CentralMemberOptions) {
     this.name = name;
     this.address = address;
     this.namespace = namespace;
@@ -107,7 +107,7 @@ export class CentralMember {
     // For nodes whose datapath is in userspace.
     await namespace.run('ethtool', '-K', 'eth0', 'tx', 'off');
     await mkdir(join(directory, name, 'api'), { recursive: true });
-    const forward = await LoopbackForward.start(namespace, Number(new URL(api.url).port), join(directory, name, 'api'));
+    const forward = await PortForward.fromNamespace(namespace, Number(new URL(api.url).port), join(directory, name, 'api'));
     return new CentralMember(namespace, name, address, forward, options);
   }
 

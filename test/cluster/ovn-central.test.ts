@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { installCrds } from '../../lab/crd-installation.ts';
-import { LoopbackForward } from '../../lab/node/loopback-forward.ts';
+import { PortForward } from '../../lab/node/port-forward.ts';
 import { PacketNode } from '../../lab/node/packet-node.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
@@ -128,7 +128,7 @@ test('three members found one cluster, with keys, and the controller and ovn-con
 
   const keys = await keyFiles('kube-ovn-tls');
   controllerKeys = [`--private-key=${keys.key}`, `--certificate=${keys.certificate}`, `--ca-cert=${keys.authorities}`];
-  const forward = await LoopbackForward.start(underlay.namespace, Number(new URL(api.url).port), directory);
+  const forward = await PortForward.fromNamespace(underlay.namespace, Number(new URL(api.url).port), directory);
   stops.unshift(() => forward.stop());
   const flags = [`--kubeconfig=${join(directory, 'kubeconfig')}`, `--ovn-nb=${nb}`, '--metrics-bind-address=off'];
   const tls = [`--ovn-key=${keys.key}`, `--ovn-cert=${keys.certificate}`, `--ovn-ca=${keys.authorities}`];

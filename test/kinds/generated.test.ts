@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generatedFiles } from '../../scripts/kinds/generated-files.ts';
+import type { KindResource } from '../../src/api/schema/resource.ts';
 import { KINDS } from '../../src/kinds/list.ts';
 import { PARTS } from '../../src/kinds/parts.ts';
 
@@ -22,4 +23,15 @@ test('the list names each folder of a kind once, and each kind has its resource'
 
 test('each part, and each generated file, has a name of its own', () => {
   for (const names of [PARTS.map(({ name }) => name), PARTS.map(({ file }) => file)]) assert.equal(new Set(names).size, PARTS.length);
+});
+
+/** EIPs and NAT rules are drawn together, each with those that name it: `test/sim/draw/addresses.ts`. */
+const DRAWN_TOGETHER = ['iptables-eip'];
+
+test('the record of each kind that is implemented says what the simulator draws', async () => {
+  for (const kind of KINDS) {
+    const { resource } = (await import(join(FOLDER, kind, 'resource.ts'))) as { readonly resource: KindResource };
+    if (resource.unimplemented !== undefined || resource.nat !== undefined || DRAWN_TOGETHER.includes(kind)) continue;
+    assert.ok(existsSync(join(FOLDER, kind, 'simulator.ts')), kind);
+  }
 });

@@ -10,6 +10,7 @@ import { simulator as statefulSet } from '../stateful-set/simulator.ts';
 import { simulator as networkAttachment } from '../network-attachment/simulator.ts';
 import { simulator as virtualMachine } from '../virtual-machine/simulator.ts';
 import { simulator as virtualMachineInstance } from '../virtual-machine-instance/simulator.ts';
+import { simulator as machineMigration } from '../machine-migration/simulator.ts';
 import { simulator as vip } from '../vip/simulator.ts';
 import { simulator as ovnEip } from '../ovn-eip/simulator.ts';
 import { simulator as vlan } from '../vlan/simulator.ts';
@@ -27,6 +28,7 @@ export const SIMULATOR_OF_KINDS = {
   'network-attachment-definitions': networkAttachment,
   virtualmachines: virtualMachine,
   virtualmachineinstances: virtualMachineInstance,
+  virtualmachineinstancemigrations: machineMigration,
   vips: vip,
   'ovn-eips': ovnEip,
   vlans: vlan,

@@ -42,6 +42,8 @@ export function dependenciesOf(table: string, object: KubeObject, hasRow: (table
     return [`${VPCS} ${vpc !== undefined && hasRow('Logical_Router_Port', `${vpc}-${name}`) ? vpc : text(spec['vpc'])}`];
   }
   if (table === IPS) {
+    // An address for the Subnet itself goes after the Subnet.
+    if (text(spec['podName']) === name && /^(u2o-interconnection|mcast-querier)\./.test(name)) return [];
     const hasAddress = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
     return hasAddress && isOurs ? [`${SUBNETS} ${text(spec['subnet'])}`] : [];
   }

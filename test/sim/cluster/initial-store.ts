@@ -44,7 +44,7 @@ function make(): Newborn {
 }
 
 function kubevirtCrds(): readonly JsonObject[] {
-  return ['VirtualMachine', 'VirtualMachineInstance'].map((kind) => {
+  return ['VirtualMachine', 'VirtualMachineInstance', 'VirtualMachineInstanceMigration'].map((kind) => {
     const singular = kind.toLowerCase();
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
     return {

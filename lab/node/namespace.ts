@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../directory-claim.ts';
 import { runProgram } from '../programs/run-program.ts';
+import { Pinging } from './pinging.ts';
+import { askServer, serveClients } from './tcp-exchange.ts';
 
 /** Where `ip netns` keeps its namespaces. */
 const FOLDER = '/run/netns';
@@ -64,6 +66,21 @@ export class NetworkNamespace {
       () => true,
       () => false,
     );
+  }
+
+  /** Starts to send echo requests, which go on until the result ends. */
+  ping(address: string): Pinging {
+    return new Pinging((...program) => this.command(...program), address);
+  }
+
+  /** Starts a server of TCP that tells each client its address. @returns ends it */
+  async serve(port: number): Promise<() => Promise<void>> {
+    return await serveClients((...program) => this.command(...program), port);
+  }
+
+  /** Asks such a server. @returns its answer, or the code of an error, or nothing */
+  async ask(address: string, port: number): Promise<string> {
+    return await askServer((...program) => this.command(...program), address, port);
   }
 
   /** Deletes the namespace with all its interfaces, as soon as no process is in it. */

@@ -34,7 +34,10 @@ const startCommand = program
     'after',
     '\nExamples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and end\n  kiln start --packets             nodes and pods that carry packets (root, Linux): kiln lab exec\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n',
   )
-  .option('--check', 'apply the demo, prove its connectivity and isolation, delete it, prove that nothing is left; exit 0 or 1')
+  .option(
+    '--check',
+    'apply the demo and a tenant with an external network, prove connectivity, isolation and translation, delete it, prove that nothing is left; exit 0 or 1',
+  )
   .addHelpText('after', `\n${PRECEDENCE}\n`)
   .action(async (_: unknown, command: Command) => {
     // Only this command needs the laboratory, the controller and the webhook, so they are loaded here.

@@ -72,6 +72,7 @@ export const ROUTER_OPTIONS = ['mac_binding_age_threshold', 'dynamic_neigh_route
 export const SWITCH_CONFIG = ['mcast_snoop', 'mcast_querier', 'mcast_ip4_src', 'mcast_eth_src'] as const;
 export const SWITCH_PORT_OPTIONS = [
   'router-port',
+  'nat-addresses',
   'requested-chassis',
   'activation-strategy',
   'arp_proxy',

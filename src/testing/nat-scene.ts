@@ -28,7 +28,12 @@ export class NatScene {
     this.bench.converge();
   }
 
-  gatewayNode(name: string, labels: Readonly<Record<string, string>> = { 'ovn.kubernetes.io/external-gw': 'true' }): TestObject {
+  /** @param ready undefined: its kubelet has not reported yet */
+  gatewayNode(
+    name: string,
+    labels: Readonly<Record<string, string>> = { 'ovn.kubernetes.io/external-gw': 'true' },
+    ready?: boolean,
+  ): TestObject {
     return this.bench.put('nodes', {
       metadata: {
         name,
@@ -36,7 +41,7 @@ export class NatScene {
         annotations: { ...this.bench.object('nodes', name)?.metadata.annotations, 'ovn.kubernetes.io/chassis': `chassis-${name}` },
       },
       spec: {},
-      status: { addresses: [] },
+      status: { addresses: [], ...(ready !== undefined && { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }] }) },
     });
   }
 

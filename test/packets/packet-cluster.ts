@@ -73,6 +73,8 @@ export interface AgentProgram {
 const SOURCES: AgentProgram = { file: MAIN, env: {} };
 
 export interface PacketClusterOptions {
+  /** Default: 2. */
+  readonly nodes: number;
   readonly dualStack: boolean;
   /** The agent's; default: its sources. */
   readonly program: AgentProgram;
@@ -210,9 +212,13 @@ export class PacketCluster implements AsyncDisposable {
   }
 
   /**
-   * Two nodes, `node-1` and `node-2`. With `dualStack` they, their pods and the join network have both families.
+   * Two nodes, `node-1` and `node-2`, or as many as `nodes`. With `dualStack` they, their pods and the join network have both families.
    */
-  static async start({ dualStack = false, program = SOURCES }: Partial<PacketClusterOptions> = {}): Promise<PacketCluster> {
+  static async start({
+    nodes: count = 2,
+    dualStack = false,
+    program = SOURCES,
+  }: Partial<PacketClusterOptions> = {}): Promise<PacketCluster> {
     const stops: (() => Promise<unknown>)[] = [];
     const started = async <T>(what: T, start: () => Promise<unknown>, stop: () => Promise<unknown>): Promise<T> => {
       stops.unshift(stop);
@@ -243,7 +249,7 @@ export class PacketCluster implements AsyncDisposable {
       stops.unshift(() => client.close());
       await installCrds(client);
       const account = await agentAccount(client, kubeconfig);
-      const kubelet = new StandInKubelet({ client, nodes: labNodes(2, dualStack) });
+      const kubelet = new StandInKubelet({ client, nodes: labNodes(count, dualStack) });
       await started(
         kubelet,
         () => kubelet.start(),

@@ -25,6 +25,7 @@ import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
 import { unimplemented } from './unimplemented.ts';
 import { nat } from './nat.ts';
+import { natTraces } from './nat-traces.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { races } from './races.ts';
 import { rejectedIpObjects } from './rejected-ip-objects.ts';
@@ -59,6 +60,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   addresses,
   vipsAndEips,
   nat,
+  natTraces,
   misbound,
   ineffective,
   attachments,

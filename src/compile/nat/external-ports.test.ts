@@ -28,7 +28,10 @@ test('a Vpc with spec.enableExternal has a port in the external Subnet: an OvnEi
     'kiln.io/rule': 'vpc-external',
   });
   const link = bench.row('Logical_Switch_Port', 'external-blue') ?? assert.fail();
-  assert.deepEqual([link['type'], link['addresses'], link['options']], ['router', ['router'], { 'router-port': PORT }]);
+  assert.deepEqual(
+    [link['type'], link['addresses'], link['options']],
+    ['router', ['router'], { 'router-port': PORT, 'nat-addresses': 'router' }],
+  );
   assert.ok(bench.list('Logical_Switch', 'external', 'ports').includes('Logical_Switch_Port/external-blue'));
   // Kube-OVN's order in a custom Vpc: by sha256 of Vpc and chassis.
   assert.deepEqual(
@@ -110,6 +113,22 @@ test('the chassis follow the gateway nodes: one comes, one loses its label, one 
   scene.gatewayNode('gw1');
   bench.converge();
   assert.deepEqual([chassis(), bench.row('Logical_Router_Port', PORT)?.['mac']], [['chassis-gw1'], mac]);
+});
+
+test('among several ready gateway nodes OVN decides, and one that alone is ready has the port alone: without a second one OVN would host it nowhere', () => {
+  const scene = new NatScene();
+  const { bench } = scene;
+  const chassis = (): readonly unknown[] => bench.rows('Gateway_Chassis').map((row) => row['chassis_name']);
+  const ready = (...states: readonly boolean[]): readonly unknown[] => {
+    for (const [at, state] of states.entries()) scene.gatewayNode(`gw${at + 1}`, undefined, state);
+    bench.converge();
+    return chassis();
+  };
+  assert.deepEqual(ready(true, true, true), ['chassis-gw1', 'chassis-gw2', 'chassis-gw3']);
+  assert.deepEqual(ready(false, true, true), ['chassis-gw1', 'chassis-gw2', 'chassis-gw3']);
+  assert.deepEqual(ready(false, true, false), ['chassis-gw2']);
+  assert.deepEqual(ready(false, false, false), ['chassis-gw1', 'chassis-gw2', 'chassis-gw3']);
+  assert.deepEqual(ready(true, true, false), ['chassis-gw1', 'chassis-gw2', 'chassis-gw3']);
 });
 
 test('the OvnEip of a port is kept while the Vpc has the port, and is made again with the same address after a removal by force', () => {

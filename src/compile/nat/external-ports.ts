@@ -80,7 +80,9 @@ function portRows(world: World, vpc: VpcView, external: SubnetView, held: Addres
     externalIds: { lr: vpc.router },
   };
   const link = linkRow(owner, external.name, switchToRouterPort(external.name, vpc.name), name);
-  return [port, { ...link, rule: RULE }, ...gatewayChassisRows(world, vpc.name, port)];
+  // The node that hosts an address says so to the physical network: when the port moves, or a rule changes its type, neighbours know the other MAC.
+  const columns = { ...link.columns, options: { 'router-port': name, 'nat-addresses': 'router' } };
+  return [port, { ...link, rule: RULE, columns }, ...gatewayChassisRows(world, vpc.name, port)];
 }
 
 /** The port as it is, if it exists; its chassis follow the gateway nodes. */

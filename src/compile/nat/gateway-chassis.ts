@@ -4,6 +4,7 @@ import { annotationKey } from '../../api/well-known.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { nodeReady } from '../node/node-ready.ts';
 import type { RowOutput } from '../output.ts';
 
 /** Priority of the first chassis, as with Kube-OVN. The highest one that is alive hosts the port. */
@@ -15,9 +16,18 @@ const nodeChassis: Query<string> = defineQuery('node-chassis', (world, node) => 
   return annotations[annotationKey.chassis] ?? '';
 });
 
+/**
+ * Of gateway nodes those that can host a port. Among the chassis of a port OVN passes it on as soon as one is silent, without us; but one that
+ * sees no other hosts nothing, since it may be cut off itself. So a node that alone is ready has the port alone.
+ */
+function hosting(world: World, nodes: readonly string[]): readonly string[] {
+  const ready = nodes.filter((node) => world.ask(nodeReady, node) && world.ask(nodeChassis, node) !== '');
+  return ready.length === 1 ? ready : nodes;
+}
+
 /** The chassis of all labelled gateway nodes, in the order of the nodes' names. */
 const labelledChassis: Query<readonly string[]> = defineQuery('labelled-gateway-chassis', (world) => {
-  const nodes = [...world.nodes.bucket('externalGateway', 'true')].toSorted();
+  const nodes = hosting(world, [...world.nodes.bucket('externalGateway', 'true')].toSorted());
   return [...new Set(nodes.map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
 });
 

@@ -17,6 +17,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { joinAddresses } from '../../node/node-join.ts';
+import { nodeReady } from '../../node/node-ready.ts';
 import { nodeView } from '../../node/node-view.ts';
 import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
@@ -187,9 +188,4 @@ const activeGateway: Query<string> = defineQuery(
 const nodeLabels: Query<Readonly<Record<string, string>>> = defineQuery(
   'node-labels',
   (world, name) => world.nodes.get(name)?.metadata.labels ?? {},
-);
-
-const nodeReady: Query<boolean> = defineQuery(
-  'node-ready',
-  (world, name) => world.nodes.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
 );

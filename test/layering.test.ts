@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
     ...['explain', 'invariants', 'commit', 'target'],
   ],
-  agent: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
+  agent: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
   central: ['certificates', 'runtime', 'kube', 'world'],
   kinds: [],
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],

@@ -17,6 +17,7 @@ import { ConditionsTarget } from './objects/conditions-target.ts';
 import { Changes } from './listing/changes.ts';
 import { OtherFirewallsTarget } from './packet-filter/other-firewalls-target.ts';
 import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
+import { ProbeProxyTarget } from './probes/probe-proxy-target.ts';
 import { CniServer } from './requests/cni-server.ts';
 import { RequestsTarget } from './requests/requests-target.ts';
 import { Retries } from './retries.ts';
@@ -76,11 +77,13 @@ export class NodeAgent implements AsyncDisposable {
     const host = new HostNetwork(programs);
     const kernel = new KernelTarget({ ...listed, world, host, removals: new HostNetwork(programs), restored });
     const routing = new RoutingTarget(listed);
-    const filter = new PacketFilterTarget(listed);
+    const filter = new PacketFilterTarget({ ...listed, kind: 'packet-filter' });
+    const probes = new ProbeProxyTarget({ world, programs, retries, clock, log, wake });
+    const probeFilter = new PacketFilterTarget({ ...listed, kind: 'probe-filter' });
     const firewalls = new OtherFirewallsTarget(listed);
     const uplinks = new UplinkTarget({ ...listed, world, host });
     const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
-    this.#targets = [kubernetes, condition, switches, kernel, uplinks, routing, filter, firewalls, requests];
+    this.#targets = [kubernetes, condition, switches, kernel, uplinks, routing, filter, firewalls, probes, probeFilter, requests];
     const parts = [
       kubernetes.desired,
       condition.desired,
@@ -90,6 +93,8 @@ export class NodeAgent implements AsyncDisposable {
       routing.desired,
       filter.desired,
       firewalls.desired,
+      probes.desired,
+      probeFilter.desired,
       requests.desired,
     ];
     const outputs = new Outputs<NodeOutput>(parts);

@@ -287,29 +287,48 @@ export class PacketCluster implements AsyncDisposable {
   }
 
   /** Creates a pod on a node, and waits until the controller has bound it. */
-  async createPod(name: string, node: AgentNode, annotations: Readonly<Record<string, string>> = {}): Promise<string> {
+  async createPod(
+    name: string,
+    node: AgentNode,
+    annotations: Readonly<Record<string, string>> = {},
+    containers: readonly object[] = [{ name: 'main', image: 'busybox' }],
+  ): Promise<string> {
     const pod = {
       metadata: { name, namespace: 'default', annotations },
-      spec: { nodeName: node.node.name, containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+      spec: { nodeName: node.node.name, containers, terminationGracePeriodSeconds: 0 },
     };
     await this.client.create<KubeObject>(PODS, pod);
-    let address: string | undefined;
-    await until(`pod ${name} is routed`, async () => {
-      const found = (await this.client.find<KubeObject>(PODS, { namespace: 'default', name }))?.metadata.annotations ?? {};
-      address = found['ovn.kubernetes.io/ip_address'];
-      return found['ovn.kubernetes.io/routed'] === 'true';
-    });
-    return address ?? '';
+    let found: KubeObject | undefined;
+    await until(
+      `pod ${name} is routed`,
+      async () => {
+        found = await this.client.find<KubeObject>(PODS, { namespace: 'default', name });
+        return found?.metadata.annotations?.['ovn.kubernetes.io/routed'] === 'true';
+      },
+      undefined,
+      () => JSON.stringify(found),
+    );
+    return found?.metadata.annotations?.['ovn.kubernetes.io/ip_address'] ?? '';
   }
 
   /** Creates a pod and its network, which the plugin fills. */
-  async runPod(name: string, node: AgentNode, annotations?: Readonly<Record<string, string>>): Promise<RunningPod> {
-    const address = await this.createPod(name, node, annotations);
+  async runPod(
+    name: string,
+    node: AgentNode,
+    annotations?: Readonly<Record<string, string>>,
+    containers?: readonly object[],
+  ): Promise<RunningPod> {
+    const address = await this.createPod(name, node, annotations, containers);
     this.#containers += 1;
     const sandbox = await Sandbox.create(name, `${this.#containers}`.padStart(3, '0').padEnd(64, 'b'));
     const { exit, output } = await node.cni('ADD', name, sandbox);
     if (exit !== 0) throw new Error(`ADD of pod ${name}: ${output}\n${readFileSync(node.log, 'utf8').slice(-2_000)}`);
     return { address, sandbox };
+  }
+
+  /** The stand-in kubelet confirms it. */
+  async deletePod(name: string): Promise<void> {
+    await this.client.delete(PODS, { namespace: 'default', name });
   }
 
   async create(kind: string, plural: string, object: object): Promise<void> {

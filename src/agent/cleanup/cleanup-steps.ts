@@ -5,7 +5,6 @@ import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
 import { type RoutingLine, routingLines } from '../kernel/routing-commands.ts';
 import { chainLines, type FilterChain, type ListedRule } from '../packet-filter/other-firewalls.ts';
-import { TABLE } from '../packet-filter/packet-filter-target.ts';
 import { INTEGRATION_BRIDGE } from '../rules/node-settings.ts';
 import { externalIdsOf, isOurs, removalOperations } from '../vswitch/port-diff.ts';
 import { MIRROR, mirrorRemoval } from '../vswitch/mirror-diff.ts';
@@ -19,8 +18,8 @@ export interface Remains {
   readonly replica: Replica | undefined;
   /** Devices with our alias. */
   readonly links: readonly string[];
-  /** Our table of nftables exists. */
-  readonly table: boolean;
+  /** Our tables of nftables. */
+  readonly tables: readonly string[];
   readonly chains: ReadonlyMap<FilterChain, readonly ListedRule[]>;
   readonly routing: readonly RoutingLine[];
   /** Files of the CNI plugin, the configuration first. */
@@ -37,7 +36,7 @@ export interface CleanupStep {
 }
 
 /** In their order: first the configuration, so that no runtime starts another pod; ports before their devices. */
-export function cleanupSteps({ replica, links, table, chains, routing, files }: Remains): readonly CleanupStep[] {
+export function cleanupSteps({ replica, links, tables, chains, routing, files }: Remains): readonly CleanupStep[] {
   const command = (what: string, one: readonly [string, ...string[]], input?: string): CleanupStep => ({
     what,
     action: { kind: 'command', command: one, ...(input === undefined ? {} : { input }) },
@@ -46,7 +45,7 @@ export function cleanupSteps({ replica, links, table, chains, routing, files }: 
     ...files.map((path): CleanupStep => ({ what: `file ${path}`, action: { kind: 'file', path } })),
     ...(replica === undefined ? [] : vswitchSteps(replica)),
     ...links.map((link) => command(`device ${link}`, ['ip', 'link', 'delete', 'dev', link])),
-    ...(table ? [command(`table ${TABLE} of nftables`, ['nft', 'delete', 'table', ...TABLE.split(' ')])] : []),
+    ...tables.map((table) => command(`table ${table} of nftables`, ['nft', 'delete', 'table', ...table.split(' ')])),
     ...Array.from(chains).flatMap(([chain, rules]) => {
       const lines = chainLines(chain, undefined, rules);
       return lines.length === 0

@@ -8,7 +8,7 @@ import { ourLinks } from '../kernel/ip-observation.ts';
 import type { Programs } from '../kernel/programs.ts';
 import { listRouting } from '../kernel/routing-target.ts';
 import { listOurRules } from '../packet-filter/other-firewalls-target.ts';
-import { TABLE } from '../packet-filter/packet-filter-target.ts';
+import { TABLES } from '../packet-filter/packet-filter-target.ts';
 import { declareIndexes } from '../vswitch/port-diff.ts';
 import { declareQosIndexes } from '../vswitch/port-qos-diff.ts';
 import { VSWITCH_TABLES } from '../vswitch/vswitch-target.ts';
@@ -66,11 +66,13 @@ async function remains(
       failed(what, error instanceof Error ? error.message : String(error));
       return nothing;
     });
-  const table = await programs.run(['nft', '--terse', 'list', 'table', ...TABLE.split(' ')]);
+  const tables: string[] = [];
+  for (const table of Object.values(TABLES))
+    if ((await programs.run(['nft', '--terse', 'list', 'table', ...table.split(' ')])).ok) tables.push(table);
   return {
     replica,
     links: await read('devices', [], async () => [...ourLinks(await new HostNetwork(programs).read()).keys()]),
-    table: table.ok,
+    tables,
     chains: await read('rules in chains of other programs', new Map(), async () => await listOurRules(programs)),
     routing: await read('rules of routing', [], async () => await listRouting(programs)),
     files: await cniFiles(places, (file) => readFile(file).catch(() => undefined)),

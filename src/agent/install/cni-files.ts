@@ -85,9 +85,15 @@ function configuration(socket: string): object {
 async function replace(file: string, write: (beside: string) => Promise<unknown>, mode: number): Promise<void> {
   const beside = join(file, '..', `.${file.slice(file.lastIndexOf('/') + 1)}.new`);
   await rm(beside, { force: true });
-  await write(beside);
-  await chmod(beside, mode);
-  await rename(beside, file);
+  try {
+    await write(beside);
+    await chmod(beside, mode);
+    await rename(beside, file);
+  } catch (error) {
+    // Of a full disk it would take the rest.
+    await rm(beside, { force: true });
+    throw new Error(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }
 
 /** The contents are on the disk before the name is. */

@@ -1,15 +1,15 @@
 /**
- * The agent's table of nftables as a target. It is replaced as a whole, in one transaction of the kernel. Other tables are never touched, and a
+ * A table of nftables of the agent as a target. It is replaced as a whole, in one transaction of the kernel. Other tables are never touched, and a
  * program that flushes all rules gets this one back.
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { Ran } from '../kernel/programs.ts';
-import { ListedTarget } from '../listing/listed-target.ts';
-import type { PacketFilterOutput } from '../world/outputs.ts';
+import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
+import type { PacketFilterOutput, ProbeFilterOutput } from '../world/outputs.ts';
 import { scriptHash } from './script-hash.ts';
 
-export const TABLE = 'inet kiln';
-const ID = 'packet-filter';
+/** The agent's tables by what they are for. */
+export const TABLES = { 'packet-filter': 'inet kiln', 'probe-filter': 'inet kiln-probes' } as const;
 
 /** The table as the kernel shows it. */
 interface Observed {
@@ -19,18 +19,39 @@ interface Observed {
   readonly hash: string | undefined;
 }
 
-export class PacketFilterTarget extends ListedTarget<PacketFilterOutput, Observed, string> {
-  readonly name = 'nftables';
-  readonly desired = new KeyedOutputs<PacketFilterOutput>(['packet-filter'], () => ID);
+const NO_TABLE: Observed = { listing: '', hash: undefined };
+/** Of so many lists one is made where no table is wanted and none was there. */
+const SELDOM = 12;
+
+export interface PacketFilterTargetOptions extends ListedTargetOptions {
+  readonly kind: keyof typeof TABLES;
+}
+
+export class PacketFilterTarget extends ListedTarget<PacketFilterOutput | ProbeFilterOutput, Observed, string> {
+  readonly name: string;
+  readonly desired: KeyedOutputs<PacketFilterOutput | ProbeFilterOutput>;
   // `nft monitor` would keep the rules of all programs in its memory, and those of kube-proxy may be very many.
   protected readonly concerns = undefined;
+  readonly #id: string;
+  readonly #table: string;
   /** How the table looked after the last write, or at the start. */
   #written = '';
+  #lists = 0;
+
+  constructor({ kind, ...options }: PacketFilterTargetOptions) {
+    super(options);
+    this.#id = kind;
+    this.#table = TABLES[kind];
+    this.name = `nftables (table ${this.#table})`;
+    this.desired = new KeyedOutputs([kind], () => kind);
+  }
 
   protected async list(): Promise<Observed> {
-    const ran = await this.programs.run(['nft', '--stateless', 'list', 'table', ...TABLE.split(' ')]);
+    const isIdle = this.desired.of(this.#id)[0]?.script === '' && this.#written === '';
+    if (isIdle && this.#lists++ % SELDOM !== 0) return NO_TABLE;
+    const ran = await this.programs.run(['nft', '--stateless', 'list', 'table', ...this.#table.split(' ')]);
     if (ran.ok) return { listing: ran.output, hash: /^\s*comment "([0-9a-f]+)"/m.exec(ran.output)?.[1] };
-    if (/No such file or directory/.test(ran.message)) return { listing: '', hash: undefined };
+    if (/No such file or directory/.test(ran.message)) return NO_TABLE;
     throw new Error(ran.message);
   }
 
@@ -38,17 +59,19 @@ export class PacketFilterTarget extends ListedTarget<PacketFilterOutput, Observe
     if (isOwn) this.#written = listing;
   }
 
-  /** The script of the table, if the table is not as it should be. */
+  /** The script of the table, if the table is not as it should be; empty to remove it. */
   protected changeFor(id: string, { hash, listing }: Observed): string | undefined {
     const [output] = this.desired.of(id);
     if (output === undefined) return undefined;
+    if (output.script === '') return listing === '' ? undefined : '';
     return hash === scriptHash(output.script) && listing === this.#written ? undefined : output.script;
   }
 
   protected async write(script: string): Promise<Ran> {
     // The first line makes the second one possible where there is no table yet.
-    const input = `add table ${TABLE}\ndelete table ${TABLE}\ntable ${TABLE} {\n  comment "${scriptHash(script)}"\n${script}\n}\n`;
-    return await this.programs.run(['nft', '-f', '-'], input);
+    const removal = `add table ${this.#table}\ndelete table ${this.#table}\n`;
+    const table = script === '' ? '' : `table ${this.#table} {\n  comment "${scriptHash(script)}"\n${script}\n}\n`;
+    return await this.programs.run(['nft', '-f', '-'], removal + table);
   }
 
   protected override reason(message: string): string {

@@ -4,6 +4,7 @@ import { Table } from '../../world/table.ts';
 import type { WrittenObject } from './agent-table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
 import { type HostLink, withoutLength } from './device-network.ts';
+import type { ProbeListener } from './probe.ts';
 
 /** An Interface of the Open_vSwitch database, by name. */
 export interface VswitchPort {
@@ -72,6 +73,8 @@ export class NodeWorld extends AgentTables {
   /** `external_ids` of the one row of table Open_vSwitch, by key. */
   readonly settings = new Table<string>(this.reactor, 'settings');
   readonly devices = new Table<ObservedDevice>(this.reactor, 'devices');
+  /** By address and port. */
+  readonly probeListeners = new Table<ProbeListener>(this.reactor, 'probe-listeners');
   /** Why the last write for an identity failed, by `<kind> <identity>`; it is tried again. */
   readonly failures = new Table<string>(this.reactor, 'failures');
 

@@ -3,6 +3,7 @@ import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { AttachmentKey, DeviceName } from './attachment.ts';
 import type { DeviceNetwork } from './device-network.ts';
 import type { WrittenResource } from './node-world.ts';
+import type { Probe } from './probe.ts';
 
 /** A bridge of Open vSwitch. It is never removed by a rule. */
 export interface BridgeOutput {
@@ -144,6 +145,33 @@ export interface PacketFilterOutput {
   readonly script: string;
 }
 
+/** Likewise the table for kubelet's probes; with an empty script there is none. */
+export interface ProbeFilterOutput {
+  readonly kind: 'probe-filter';
+  readonly script: string;
+}
+
+/** A port of a pod that kubelet probes, and the node does not reach. Several pods may have one address and port. */
+export interface ProbedPodOutput {
+  readonly kind: 'probed-pod';
+  /** `namespace/name`. */
+  readonly pod: string;
+  readonly address: string;
+  readonly port: number;
+  readonly namespacePath: string;
+  /** Those of this port. */
+  readonly probes: readonly Probe[];
+}
+
+/** A pod that kubelet cannot probe: its address has another owner. */
+export interface UnprobedPodOutput {
+  readonly kind: 'unprobed-pod';
+  readonly pod: string;
+  readonly address: string;
+  /** As words: `Subnet join of the default Vpc`. */
+  readonly owner: string;
+}
+
 /** A route of a table of its own, or a rule that sends packets to such a table, as `ip` takes it: `default via 172.18.0.9 table 1001`. */
 export interface RoutingOutput {
   readonly kind: 'routing';
@@ -235,6 +263,9 @@ export type NodeOutput =
   | DevicePartOutput
   | RoutingOutput
   | PacketFilterOutput
+  | ProbeFilterOutput
+  | ProbedPodOutput
+  | UnprobedPodOutput
   | AcceptedDeviceOutput
   | MoveOutput
   | ObjectMetadataOutput

@@ -1,0 +1,38 @@
+/** Connections from within a pod's network namespace to its own address. A program of the host makes each: a process has one namespace. */
+import { spawn } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import { inNamespace } from '../kernel/programs.ts';
+
+export interface PodEnd {
+  readonly namespacePath: string;
+  /** Canonical. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Opens a connection; one that is refused ends without a byte. */
+export type ConnectToPod = (end: PodEnd) => Duplex;
+
+/** How long the program stays once one direction has ended: what the pod sends last has passed by then, and kubelet ends none before it has all. */
+const HALF_CLOSED_SECONDS = 0.02;
+const CONNECT_SECONDS = 1;
+
+export const connectToPod: ConnectToPod = ({ namespacePath, ...end }) => {
+  const [program, ...args] = inNamespace(namespacePath, 'socat', '-t', String(HALF_CLOSED_SECONDS), '-', addressOf(end));
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
+  stream.once('close', () => child.kill('SIGKILL'));
+  // The program is missing.
+  child.once('error', (error) => stream.destroy(error));
+  return stream;
+};
+
+/** Ends well if the port is open. */
+export function checkCommand({ namespacePath, ...end }: PodEnd): readonly [string, ...string[]] {
+  return inNamespace(namespacePath, 'socat', '-u', 'OPEN:/dev/null', addressOf(end));
+}
+
+function addressOf({ address, port }: Omit<PodEnd, 'namespacePath'>): string {
+  const host = address.includes(':') ? `TCP6:[${address}]` : `TCP4:${address}`;
+  return `${host}:${port},connect-timeout=${CONNECT_SECONDS}`;
+}

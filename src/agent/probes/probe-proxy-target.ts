@@ -1,0 +1,187 @@
+/**
+ * Listeners for kubelet's probes as a target: one for each address and port that probes of pods ask for. The World has those that listen; the
+ * rules lead kubelet's connections to them.
+ */
+import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Target } from '../../target/target.ts';
+import type { Clock, TimerHandle } from '../../timing/clock.ts';
+import type { Programs } from '../kernel/programs.ts';
+import type { Retries } from '../retries.ts';
+import type { NodeWorld } from '../world/node-world.ts';
+import type { ProbedPodOutput, UnprobedPodOutput } from '../world/outputs.ts';
+import type { TcpProbe } from '../world/probe.ts';
+import { checkCommand, connectToPod } from './pod-connection.ts';
+import { ProbeListenerServer } from './probe-listener.ts';
+
+export interface ProbeProxyTargetOptions {
+  readonly world: NodeWorld;
+  readonly programs: Programs;
+  readonly retries: Retries;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly wake: () => void;
+}
+
+interface Listening {
+  readonly server: ProbeListenerServer;
+  local: number;
+  open: boolean;
+  checking: boolean;
+  timer: TimerHandle;
+}
+
+export class ProbeProxyTarget implements Target {
+  readonly name = "kubelet's probes";
+  readonly busy = false;
+  readonly observed = true;
+  readonly waitingFor = [];
+  readonly desired = new KeyedOutputs<ProbedPodOutput | UnprobedPodOutput>(['probed-pod', 'unprobed-pod'], idOf);
+  readonly #options: ProbeProxyTargetOptions;
+  readonly #listening = new Map<string, Listening>();
+  #stopped = false;
+
+  constructor(options: ProbeProxyTargetOptions) {
+    this.#options = options;
+  }
+
+  get quiet(): boolean {
+    return this.desired.due.size === 0;
+  }
+
+  start(): void {
+    // It observes nothing but itself.
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#listening.keys()].map((id) => this.#close(id)));
+  }
+
+  examineAll(): void {
+    for (const id of this.desired.ids) this.desired.due.add(id);
+  }
+
+  plan(): readonly unknown[] {
+    return Array.from(this.desired.due, (id) => ({ id, pods: this.desired.of(id) }));
+  }
+
+  flush(): boolean {
+    for (const id of this.desired.due) {
+      if (this.#stopped || this.#options.retries.mustWait(id)) continue;
+      this.desired.due.delete(id);
+      const outputs = this.desired.of(id);
+      this.#report(id, outputs);
+      const pods = outputs.filter((output) => output.kind === 'probed-pod');
+      if (pods.length === 0) void this.#close(id);
+      else this.#serve(id, pods);
+    }
+    return true;
+  }
+
+  /** What cannot be probed is among the failures that `kiln agent status` shows. */
+  #report(id: string, outputs: readonly (ProbedPodOutput | UnprobedPodOutput)[]): void {
+    const { world, log } = this.#options;
+    const found = outputs.find((output) => output.kind === 'unprobed-pod');
+    const reason =
+      found &&
+      `kubelet cannot probe pod ${found.pod}: its address ${found.address} is in ${found.owner} as well; give it an address of its own, or a probe of kind exec`;
+    if (reason === world.failures.peek(id)) return;
+    if (reason === undefined) world.failures.delete(id);
+    else {
+      log.warn('a pod cannot be probed', { reason });
+      world.failures.set(id, reason);
+    }
+  }
+
+  #serve(id: string, pods: readonly ProbedPodOutput[]): void {
+    const present = this.#listening.get(id);
+    const [first] = pods;
+    if (present !== undefined) {
+      present.server.pods = pods;
+      this.#check(id);
+    } else if (first !== undefined) {
+      const server = new ProbeListenerServer(first.address, connectToPod);
+      server.pods = pods;
+      // A port that has to be looked at is closed until it was.
+      this.#listening.set(id, { server, local: 0, open: tcpProbesOf(pods).length === 0, checking: false, timer: undefined });
+      void this.#listen(id, server);
+    }
+  }
+
+  async #listen(id: string, server: ProbeListenerServer): Promise<void> {
+    const { retries, log, wake } = this.#options;
+    try {
+      const local = await server.listen();
+      const listening = this.#listening.get(id);
+      // Nobody wants it any more.
+      if (listening?.server !== server) return await server.close();
+      listening.local = local;
+      retries.succeeded(id);
+      this.#publish(id);
+      this.#check(id);
+    } catch (error) {
+      log.warn('a listener for probes could not be made; it will be tried again', { of: id, reason: String(error) });
+      this.#listening.delete(id);
+      this.desired.due.add(id);
+      retries.failed(id, String(error));
+      wake();
+    }
+  }
+
+  #publish(id: string): void {
+    const [pod] = this.desired.of(id);
+    const listening = this.#listening.get(id);
+    if (pod?.kind !== 'probed-pod' || listening === undefined) return;
+    const { address, port } = pod;
+    this.#options.world.probeListeners.set(id, { address, port, local: listening.local, open: listening.open });
+    this.#options.wake();
+  }
+
+  async #close(id: string): Promise<void> {
+    const listening = this.#listening.get(id);
+    if (listening === undefined) return;
+    this.#options.clock.clearTimeout(listening.timer);
+    this.#listening.delete(id);
+    // The rules lead nobody there any more, before long.
+    this.#options.world.probeListeners.delete(id);
+    if (listening.local !== 0) await listening.server.close();
+  }
+
+  /** For a probe that only connects: whether any of the pods has the port open. One that has not must not make another one fail. */
+  #check(id: string): void {
+    const listening = this.#listening.get(id);
+    const pods = this.desired.of(id).filter((output) => output.kind === 'probed-pod');
+    const probes = tcpProbesOf(pods);
+    if (listening === undefined || listening.checking || listening.local === 0 || this.#stopped) return;
+    const { clock, programs } = this.#options;
+    clock.clearTimeout(listening.timer);
+    if (probes.length === 0) return this.#setOpen(id, listening, true);
+    const asked = pods.filter((pod) => tcpProbesOf([pod]).length > 0);
+    listening.checking = true;
+    void Promise.all(asked.map((pod) => programs.run(checkCommand(pod)))).then((ran) => {
+      listening.checking = false;
+      if (this.#listening.get(id) !== listening) return;
+      this.#setOpen(
+        id,
+        listening,
+        ran.some(({ ok }) => ok),
+      );
+      listening.timer = clock.setTimeout(() => this.#check(id), Math.min(...probes.map(({ periodMs }) => periodMs)));
+    });
+  }
+
+  #setOpen(id: string, listening: Listening, open: boolean): void {
+    if (listening.open === open) return;
+    listening.open = open;
+    this.#publish(id);
+  }
+}
+
+function tcpProbesOf(pods: readonly ProbedPodOutput[]): readonly TcpProbe[] {
+  return pods.flatMap(({ probes }) => probes.filter((probe) => probe.kind === 'tcp'));
+}
+
+function idOf(output: ProbedPodOutput | UnprobedPodOutput): string {
+  return output.kind === 'probed-pod' ? `probes ${output.address} ${output.port}` : `probes of ${output.pod} ${output.address}`;
+}

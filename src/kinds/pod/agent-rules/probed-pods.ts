@@ -1,0 +1,125 @@
+/**
+ * Kubelet's probes of pods in custom Vpcs, which the node does not reach by any route: what kubelet opens to the address and the port of a probe
+ * is led to a listener of the agent, which connects from within the pod's own network namespace. No packet passes from the node to a Vpc, or
+ * from one Vpc to another, and pods with equal addresses are told apart by what their probes ask.
+ *
+ * An address that means something else to the node is never led to a pod: its owner could otherwise take the node's connections over.
+ */
+import type { Rule } from '../../../compile/compiler.ts';
+import { parseAddress } from '../../../net/address.ts';
+import { cidrContains, parseCidr } from '../../../net/cidr.ts';
+import { keysOf, ONCE } from '../../../world/domain.ts';
+import { hostDevice, interfaceOf } from '../../../agent/world/attachment.ts';
+import type { NodeWorld } from '../../../agent/world/node-world.ts';
+import type { NodeOutput } from '../../../agent/world/outputs.ts';
+import type { ProbeListener } from '../../../agent/world/probe.ts';
+import { isReachedFromNodes } from '../../subnet/agent-rules/reached-from-nodes.ts';
+import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
+import { podNetwork } from './pod-network.ts';
+
+/** Kubelet probes the address of this one. */
+const PROBED_INTERFACE = 'eth0';
+
+export function probedPods(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
+  return {
+    name: 'probed-pods',
+    over: (world) => keysOf(world.attachments),
+    run(world, key) {
+      const attachment = world.attachments.get(key);
+      if (attachment === undefined || attachment.removing === true || attachment.interfaceName !== PROBED_INTERFACE) return [];
+      const name = `${attachment.pod.namespace}/${attachment.pod.name}`;
+      const pod = world.pods.get(name);
+      const probes = pod?.probes ?? [];
+      if (pod === undefined || probes.length === 0) return [];
+      const network = podNetwork(pod, attachment);
+      if (network.kind !== 'bound') return [];
+      const subnet = world.subnets.get(network.subnet);
+      if (subnet === undefined || subnet.vpc === '' || subnet.vpc === settings.defaultVpc) return [];
+      const newer = world.attachments.select('interface', interfaceOf(attachment)).some(({ order }) => order > attachment.order);
+      const device = world.devices.get(hostDevice(attachment.containerId, attachment.interfaceName));
+      if (newer || device?.kind !== 'present') return [];
+      const ports = [...new Set(probes.map(({ port }) => port))];
+      return network.addresses
+        .filter(({ ip }) => device.addresses.some((address) => address.startsWith(`${ip}/`)))
+        .flatMap(({ ip }) => {
+          // The annotation is a claim.
+          if (!subnet.cidrs.some((cidr) => contains(cidr, ip))) return [];
+          const owner = otherOwner(world, ip, settings);
+          if (owner !== undefined) return [{ kind: 'unprobed-pod', pod: name, address: ip, owner }] satisfies NodeOutput[];
+          return ports.map((port): NodeOutput => ({
+            kind: 'probed-pod',
+            pod: name,
+            address: ip,
+            port,
+            namespacePath: attachment.namespacePath,
+            probes: probes.filter((probe) => probe.port === port),
+          }));
+        });
+    },
+  };
+}
+
+/** What else has the address for the node; undefined: nothing. */
+function otherOwner(world: NodeWorld, ip: string, settings: NodeSettings): string | undefined {
+  for (const name of world.subnets.keys()) {
+    const other = world.subnets.get(name);
+    const isOfNode = other !== undefined && (isReachedFromNodes(other, settings) || other.vpc === '' || other.vpc === settings.defaultVpc);
+    if (isOfNode && other.cidrs.some((cidr) => contains(cidr, ip))) return `Subnet ${name} of the default Vpc`;
+  }
+  for (const name of world.hostLinks.keys()) {
+    const { addresses = [], routes = [] } = world.hostLinks.get(name) ?? {};
+    // `172.18.0.2/16 brd …`, `192.0.2.0/24 via …`; a route to everywhere is none to this address.
+    const networks = [...addresses, ...routes].map((text) => text.split(' ')[0] ?? '').filter((text) => !text.endsWith('/0'));
+    if (networks.some((network) => network === ip || contains(network, ip))) return `a network of the node's interface ${name}`;
+  }
+  return undefined;
+}
+
+/** The text of a network may be that of an address with the length of its prefix. */
+function contains(cidr: string, ip: string): boolean {
+  const [network, address] = [parseCidr(cidr), parseAddress(ip)];
+  return network !== undefined && address !== undefined && network.family === address.family && cidrContains(network, address);
+}
+
+/** One for each family: kubelet's connections by address and port. */
+export const probeFilter: Rule<NodeWorld, NodeOutput> = {
+  name: 'probe-filter',
+  over: () => ONCE,
+  run(world) {
+    const listeners = [...world.probeListeners.keys()].toSorted().flatMap((key) => world.probeListeners.get(key) ?? []);
+    const script = listeners.length === 0 ? '' : [...leading(listeners), ...refusing(listeners.filter(({ open }) => !open))].join('\n');
+    return [{ kind: 'probe-filter', script }];
+  },
+};
+
+const FAMILIES = [
+  { family: 4, match: 'ip', type: 'ipv4_addr', loopback: '127.0.0.1' },
+  { family: 6, match: 'ip6', type: 'ipv6_addr', loopback: '::1' },
+] as const;
+/** Kubelet's; what other users of the node send is left alone. */
+const BY_ROOT = 'meta skuid 0';
+
+/** Before the chain of kube-proxy. */
+function leading(listeners: readonly ProbeListener[]): readonly string[] {
+  const rules = FAMILIES.flatMap(({ family, match, loopback }) => {
+    const elements = ofFamily(listeners, family).map(({ address, port, local }) => `${address} . ${port} : ${loopback} . ${local}`);
+    const map = `dnat ${match} to ${match} daddr . tcp dport map { ${elements.join(', ')} }`;
+    return elements.length === 0 ? [] : [`  ${BY_ROOT} meta l4proto tcp ${map}`];
+  });
+  return ['chain probes {', '  type nat hook output priority -110; policy accept;', ...rules, '}'];
+}
+
+/** Seen before they are led elsewhere. */
+function refusing(closed: readonly ProbeListener[]): readonly string[] {
+  const rules = FAMILIES.flatMap(({ family, match }) => {
+    const elements = ofFamily(closed, family).map(({ address, port }) => `${address} . ${port}`);
+    return elements.length === 0
+      ? []
+      : [`  ${BY_ROOT} ct state new ${match} daddr . tcp dport { ${elements.join(', ')} } reject with tcp reset`];
+  });
+  return rules.length === 0 ? [] : ['chain closed {', '  type filter hook output priority -120; policy accept;', ...rules, '}'];
+}
+
+function ofFamily(listeners: readonly ProbeListener[], family: 4 | 6): readonly ProbeListener[] {
+  return listeners.filter(({ address }) => address.includes(':') === (family === 6));
+}

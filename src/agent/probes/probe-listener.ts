@@ -1,6 +1,6 @@
 /** The listener for one address and port: hands what kubelet asks to the pods whose probe it is. */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, isIP, type Server, Socket } from 'node:net';
+import { type AddressInfo, createServer, isIP, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { CertificateAuthority } from '../../certificates/authority.ts';

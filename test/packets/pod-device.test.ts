@@ -143,7 +143,11 @@ test('gateways of both families are asked until they answer; a second reading wr
   let written = 0;
   const observed = await pod.observe();
   assert.ok(observed.kind === 'present');
-  const counting: Programs = { ...programs, run: (...call) => ((written += 1), programs.run(...call)) };
+  const counting: Programs = {
+    ...programs,
+    run: (...call) => ((written += 1), programs.run(...call)),
+    converse: (...call) => ((written += 1), programs.converse(...call)),
+  };
   const hands = { programs: counting, host: new HostNetwork(counting) };
   await makeDevice(hands, { ...pod.output, gateways: GATEWAYS }, observed, { findings: pod.found, prepared: false });
   assert.equal(written, 0);

@@ -49,8 +49,8 @@ export interface HostState {
 
 /** Lines of one run: no other waits for very many. */
 const MOST_LINES = 128;
-/** Aliases are with links, and of the routes of one table alone `ip` shows those of IPv4 alone. */
-const SHOW = ['link show', 'address show', 'route show table all'];
+/** Aliases are with links, which come last: `ip` keeps the family of what it showed. Of the routes of one table alone it shows those of IPv4 alone. */
+const SHOW = ['address show', 'route show table all', 'link show'];
 
 interface Outcome {
   readonly state: HostState;
@@ -112,7 +112,7 @@ export class HostNetwork {
       this.#next = undefined;
       const ran = await this.#programs.run(['ip', '-json', '-force', '-batch', '-'], `${[...lines, ...SHOW].join('\n')}\n`);
       if (!ran.ok && ran.output === undefined) throw new Error(ran.message);
-      const [links, addressed, routes] = listsOf(ran.output ?? '') as [LinkJson[]?, LinkJson[]?, RouteJson[]?];
+      const [addressed, routes, links] = listsOf(ran.output ?? '') as [LinkJson[]?, RouteJson[]?, LinkJson[]?];
       if (links === undefined || addressed === undefined || routes === undefined)
         throw new Error(ran.ok ? 'ip shows nothing' : ran.message);
       const aliases = new Map(links.map(({ ifname, ifalias }) => [ifname, ifalias]));

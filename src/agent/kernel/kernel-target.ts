@@ -12,9 +12,9 @@ import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import type { HostNetwork, HostState } from './host-network.ts';
-import { hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
+import { forwardingKeys, hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
 import { forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
-import { type Findings, makeDevice, NOTHING_FOUND } from './pod-device.ts';
+import { type Findings, type Made, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import { attachmentOf } from './link-alias.ts';
 
 /** Devices that are changed at once: most of the time they wait for answers of other hosts. */
@@ -33,13 +33,15 @@ export class KernelTarget implements Target {
   readonly name = 'the kernel';
   readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'link', 'retained-device'], ({ name }) => name);
   readonly #options: KernelTargetOptions;
-  readonly #listing: Listing = { list: () => this.#list(), concerns: concernsDevices };
+  readonly #listing: Listing = { list: (isTold) => this.#list(isTold), concerns: (change) => this.#concerns(change) };
   /** Devices with a program under way. */
   readonly #working = new Map<DeviceName, Promise<void>>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
   /** Pairs that this process made, while their ports pass no packets yet. */
   readonly #prepared = new Set<DeviceName>();
+  /** Whether the node forwards packets, by the keys that say it, while nothing told of a change. */
+  readonly #forwards = new Map<string, boolean>();
   #links: ReadonlyMap<string, string> | undefined;
   #stopped = false;
 
@@ -95,6 +97,21 @@ export class KernelTarget implements Target {
     return true;
   }
 
+  #concerns({ part, text, ofPod }: KernelChange): boolean {
+    switch (part) {
+      case 'LINK':
+        return true;
+      case 'NETCONF':
+        if (!/^inet6? all forwarding/.test(text)) return false;
+        this.#forwards.clear();
+        return true;
+      case 'RULE':
+        return false;
+      default:
+        return !ofPod;
+    }
+  }
+
   async #work(name: DeviceName): Promise<void> {
     const { retries, log, wake } = this.#options;
     const id = `device ${name}`;
@@ -140,7 +157,7 @@ export class KernelTarget implements Target {
     // Once it is complete it is read before it is changed.
     if (output.connected) this.#prepared.delete(name);
     else this.#prepared.add(name);
-    const shown = inner === undefined ? (world.devices.peek(name) ?? observed) : podDevice(inner, host.latest, name);
+    const shown = shownDevice(output, inner, world.devices.peek(name) ?? observed, host.latest);
     this.#take(name, shown.kind === 'present' ? { ...shown, ...findings } : shown);
     if (inner !== undefined && output.connected && findings.duplicates.length === 0 && !isComplete(output, shown))
       throw new Error('it is not as it was written: another program changes it');
@@ -169,6 +186,7 @@ export class KernelTarget implements Target {
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
     const { programs, host } = this.#options;
     const { name } = output;
+    if (output.kind === 'link') this.#forwards.clear();
     if (output.kind === 'link') return this.#take(name, await this.#nodeDevice(await host.read(), name));
     const [inner, state] = await Promise.all([observeInnerEnd(programs, output.namespacePath, output.innerName), host.read()]);
     const shown = podDevice(inner, state, name);
@@ -178,7 +196,16 @@ export class KernelTarget implements Target {
 
   async #nodeDevice(state: HostState, name: DeviceName): Promise<ObservedDevice> {
     const shown = nodeDevice(state, name);
-    return shown.kind === 'present' ? { ...shown, forwards: await forwards(this.#options.programs, shown.addresses) } : shown;
+    return shown.kind === 'present' ? { ...shown, forwards: await this.#doesForward(shown.addresses) } : shown;
+  }
+
+  async #doesForward(addresses: readonly string[]): Promise<boolean> {
+    const key = forwardingKeys(addresses).join();
+    const known = this.#forwards.get(key);
+    if (known !== undefined) return known;
+    const forwarding = await forwards(this.#options.programs, addresses);
+    this.#forwards.set(key, forwarding);
+    return forwarding;
   }
 
   #take(name: DeviceName, observed: ObservedDevice): ObservedDevice {
@@ -220,8 +247,9 @@ export class KernelTarget implements Target {
    * Lists our links: those that vanished are due. One that no rule knows stays: it exists only as long as the pod's namespace does, and the
    * Open_vSwitch database, which has the attachments, may have been replaced.
    */
-  async #list(): Promise<void> {
+  async #list(isTold: boolean): Promise<void> {
     const { host, log, wake, world } = this.#options;
+    if (!isTold) this.#forwards.clear();
     try {
       const state = await host.read();
       const links = ourLinks(state);
@@ -248,19 +276,14 @@ export class KernelTarget implements Target {
   }
 }
 
-function isComplete(output: DeviceOutput, shown: ObservedDevice): boolean {
-  return shown.kind === 'present' && hasPair(output, shown) && missingAddresses(output, shown).length === 0;
+function shownDevice(output: DeviceOutput, inner: Made['inner'], before: ObservedDevice, host: HostState): ObservedDevice {
+  if (inner === undefined) return before;
+  const { name, mac, mtu } = output;
+  return inner === 'made'
+    ? { kind: 'present', mac, mtu, up: false, addresses: [], tentative: [], routes: [] }
+    : podDevice(inner, host, name);
 }
 
-function concernsDevices({ part, text, ofPod }: KernelChange): boolean {
-  switch (part) {
-    case 'LINK':
-      return true;
-    case 'NETCONF':
-      return /^inet6? all forwarding/.test(text);
-    case 'RULE':
-      return false;
-    default:
-      return !ofPod;
-  }
+function isComplete(output: DeviceOutput, shown: ObservedDevice): boolean {
+  return shown.kind === 'present' && hasPair(output, shown) && missingAddresses(output, shown).length === 0;
 }

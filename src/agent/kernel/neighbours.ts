@@ -4,6 +4,7 @@
  */
 import type { DeviceOutput } from '../world/outputs.ts';
 import { type AddressJson, addressText, type LinkJson, listsOf } from './host-network.ts';
+import type { Conversation } from './conversation.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
 /** The kernel's own time between two requests, of which it sends three. */
@@ -19,7 +20,13 @@ interface NeighbourJson {
   readonly state?: readonly string[];
 }
 
-type Device = Pick<DeviceOutput, 'namespacePath' | 'innerName' | 'probeMs'>;
+type Device = Pick<DeviceOutput, 'innerName' | 'probeMs'>;
+
+/** What asks: `ip` in the namespace of the device, and a pause. */
+export interface Asking {
+  readonly ip: Conversation;
+  readonly sleep: Programs['sleep'];
+}
 
 /** What the device knows. */
 export interface Look {
@@ -59,10 +66,10 @@ export function intervalLines(device: string, ms: number, withV6: boolean): read
  * @param addresses without the length of a prefix
  * @throws Error with the reason if the kernel cannot be asked
  */
-export async function whoAnswers(programs: Programs, device: Device, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function whoAnswers(asking: Asking, device: Device, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (addresses.length === 0) return new Map();
-  await inside(programs, device, questions(addresses, device.innerName));
-  const { answers } = await lookUntil(programs, device, addresses, ({ open }) => open.length === 0, POLL_MS);
+  await told(asking.ip, questions(addresses, device.innerName));
+  const { answers } = await lookUntil(asking, device, addresses, ({ open }) => open.length === 0, POLL_MS);
   return answers;
 }
 
@@ -80,23 +87,26 @@ export function silenceMs({ probeMs }: Pick<DeviceOutput, 'probeMs'>): number {
  * @throws as `whoAnswers`
  */
 export async function lookUntil(
-  programs: Programs,
+  { ip, sleep }: Asking,
   device: Device,
   asked: readonly string[],
   enough: (look: Look) => boolean,
   firstMs: number,
 ): Promise<Look> {
   for (let waited = firstMs, wait = firstMs; ; waited += POLL_MS, wait = POLL_MS) {
-    await programs.sleep(wait);
-    const { lost, ...look } = await lookAt(programs, device, asked);
+    await sleep(wait);
+    const { lost, ...look } = await lookAt(ip, device, asked);
     if (enough(look) || waited > LONGEST_MS) return look;
-    if (lost.length > 0) await inside(programs, device, questions(lost, device.innerName));
+    if (lost.length > 0) await told(ip, questions(lost, device.innerName));
   }
 }
 
-async function lookAt(programs: Programs, device: Device, asked: readonly string[]): Promise<Look & { readonly lost: readonly string[] }> {
-  const { innerName } = device;
-  const output = await inside(programs, device, [`neighbour show dev ${innerName}`, `address show dev ${innerName}`]);
+async function lookAt(
+  ip: Conversation,
+  { innerName }: Device,
+  asked: readonly string[],
+): Promise<Look & { readonly lost: readonly string[] }> {
+  const output = await told(ip, [`neighbour show dev ${innerName}`, `address show dev ${innerName}`]);
   const [neighbours = [], [{ addr_info: addresses = [] } = {}] = []] = listsOf(output) as [NeighbourJson[]?, LinkJson[]?];
   const [open, answers, known] = [new Set(asked), new Map<string, string>(), new Set<string>()];
   for (const { dst = '', lladdr, state = [] } of neighbours) {
@@ -117,13 +127,14 @@ function checkedAddresses(addresses: readonly AddressJson[]): CheckedAddresses {
   };
 }
 
+/** `ip` in a network namespace. */
+export function conversationIn(programs: Programs, namespacePath: string): Conversation {
+  return programs.converse(inNamespace(namespacePath, 'ip', '-json', '-force', '-batch', '-'));
+}
+
 /** Lines for `ip -batch` in the device's namespace. @returns what it prints. @throws Error with the reason */
-export async function inside(
-  programs: Programs,
-  { namespacePath }: Pick<Device, 'namespacePath'>,
-  lines: readonly string[],
-): Promise<string> {
-  const ran = await programs.run(inNamespace(namespacePath, 'ip', '-json', '-batch', '-'), `${lines.join('\n')}\n`);
+export async function told(ip: Conversation, lines: readonly string[]): Promise<string> {
+  const ran = await ip.ask(lines);
   if (!ran.ok) throw new Error(`ip ${lines[0]}: ${ran.message}`);
   return ran.output;
 }

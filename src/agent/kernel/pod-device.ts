@@ -21,7 +21,18 @@ import {
   withdrawalLines,
 } from './ip-commands.ts';
 import { type InnerEnd, innerEndOf } from './ip-observation.ts';
-import { inside, intervalLines, KERNEL_PROBE_MS, type Look, lookUntil, questions, silenceMs, whoAnswers } from './neighbours.ts';
+import {
+  type Asking,
+  conversationIn,
+  intervalLines,
+  KERNEL_PROBE_MS,
+  type Look,
+  lookUntil,
+  questions,
+  silenceMs,
+  told,
+  whoAnswers,
+} from './neighbours.ts';
 import type { Programs } from './programs.ts';
 
 /** What was asked of the network: no reading of the device shows it. */
@@ -41,8 +52,8 @@ export interface Known {
 
 export interface Made {
   readonly findings: Findings;
-  /** After the last write; undefined: nothing was written. */
-  readonly inner: InnerEnd | undefined;
+  /** After the last write; `made`: a pair without addresses, as it should be; undefined: nothing was written. */
+  readonly inner: InnerEnd | 'made' | undefined;
 }
 
 export interface Hands {
@@ -70,27 +81,33 @@ export async function makeDevice(
   const isSound = hasPair(output, observed);
   if (!isSound && !(prepared && observed.kind === 'present')) await preparePair(hands, output, observed);
   const lines = isSound ? [] : innerEndLines(output, before);
-  if (!output.connected) {
-    if (isSound) return { findings, inner: undefined };
-    return { findings, inner: innerEndOf(await inside(programs, output, [...lines, ...showLines(output)])) };
-  }
+  if (!output.connected && isSound) return { findings, inner: undefined };
+  // It was just made as it should be.
+  if (!output.connected && lines.length === 0) return { findings, inner: 'made' };
   const missing = missingAddresses(output, before);
   const isSettled = missing.length === 0 && (before.tentative ?? []).length === 0;
-  if (isSettled && lines.length === 0 && hasRoutes(output, before)) {
-    const reached = await reachedGateways(programs, output, findings.reached);
-    return { findings: { duplicates: [], reached }, inner: undefined };
+  const isComplete = isSettled && lines.length === 0 && hasRoutes(output, before);
+  if (isComplete && unreached(output, findings.reached).length === 0)
+    return { findings: { ...findings, duplicates: [] }, inner: undefined };
+  const ip = conversationIn(programs, output.namespacePath);
+  try {
+    const asking: Asking = { ip, sleep: async (ms) => await programs.sleep(ms) };
+    if (!output.connected) return { findings, inner: innerEndOf(await told(ip, [...lines, ...showLines(output)])) };
+    if (isComplete)
+      return { findings: { duplicates: [], reached: await reachedGateways(asking, output, findings.reached) }, inner: undefined };
+    const { duplicates, reached } = await asked(asking, output, lines, isSettled, missing, findings.reached);
+    if (duplicates.length > 0) return { findings: { ...findings, duplicates }, inner: innerEndOf(await told(ip, showLines(output))) };
+    const shown = await told(ip, [
+      ...addressLines(output, missing.filter(isV4)),
+      ...(missing.length > 0 ? [announcement(output)] : []),
+      ...routeLines(output),
+      ...(missing.length > 0 ? intervalLines(output.innerName, KERNEL_PROBE_MS, output.addresses.some(isV6)) : []),
+      ...showLines(output),
+    ]);
+    return { findings: { duplicates: [], reached: await reachedGateways(asking, output, reached) }, inner: innerEndOf(shown) };
+  } finally {
+    ip.end();
   }
-  const { duplicates, reached } = await asked(programs, output, lines, isSettled, missing, findings.reached);
-  if (duplicates.length > 0)
-    return { findings: { ...findings, duplicates }, inner: innerEndOf(await inside(programs, output, showLines(output))) };
-  const shown = await inside(programs, output, [
-    ...addressLines(output, missing.filter(isV4)),
-    ...(missing.length > 0 ? [announcement(output)] : []),
-    ...routeLines(output),
-    ...(missing.length > 0 ? intervalLines(output.innerName, KERNEL_PROBE_MS, output.addresses.some(isV6)) : []),
-    ...showLines(output),
-  ]);
-  return { findings: { duplicates: [], reached: await reachedGateways(programs, output, reached) }, inner: innerEndOf(shown) };
 }
 
 async function preparePair({ programs, host }: Hands, output: DeviceOutput, observed: ObservedDevice): Promise<void> {
@@ -109,7 +126,7 @@ async function preparePair({ programs, host }: Hands, output: DeviceOutput, obse
  * @param lines for the inner end
  */
 async function asked(
-  programs: Programs,
+  asking: Asking,
   output: DeviceOutput,
   lines: readonly string[],
   isSettled: boolean,
@@ -117,7 +134,7 @@ async function asked(
   known: readonly string[],
 ): Promise<Findings> {
   if (isSettled) {
-    if (lines.length > 0) await inside(programs, output, lines);
+    if (lines.length > 0) await told(asking.ip, lines);
     return { duplicates: [], reached: known };
   }
   const { innerName, detectsDuplicates, gateways, needsGateways } = output;
@@ -126,33 +143,33 @@ async function asked(
   const gateway = missing.length === 0 ? undefined : (open.find(isV4) ?? open[0]);
   let begin = [...lines, ...(missing.length > 0 ? intervalLines(innerName, output.probeMs, output.addresses.some(isV6)) : [])];
   if (gateway !== undefined && isV6(gateway)) {
-    if (begin.length > 0) await inside(programs, output, begin);
+    if (begin.length > 0) await told(asking.ip, begin);
     begin = [];
-    await settled(programs, output, []);
+    await settled(asking, output, []);
   }
   let reached = known;
   let last: Look | undefined;
   const all = [...(gateway === undefined ? [] : [gateway]), ...v4];
   for (let round = needsGateways ? ROUNDS : 1; round > 0; round -= 1) {
     const sent = [...begin, ...questions(all, innerName), ...(gateway === undefined ? addressLines(output, v6) : [])];
-    if (sent.length > 0) await inside(programs, output, sent);
+    if (sent.length > 0) await told(asking.ip, sent);
     begin = [];
     if (gateway === undefined) break;
     const isDecided = ({ answers, open: waiting }: Look): boolean => answers.has(gateway) || !waiting.includes(gateway);
-    last = await lookUntil(programs, output, all, isDecided, v4.length === 0 || v6.length > 0 ? EARLY_MS : silenceMs(output));
+    last = await lookUntil(asking, output, all, isDecided, v4.length === 0 || v6.length > 0 ? EARLY_MS : silenceMs(output));
     if (!last.answers.has(gateway)) continue;
     reached = [...known, gateway];
     break;
   }
-  if (gateway !== undefined && v6.length > 0) await inside(programs, output, addressLines(output, v6));
+  if (gateway !== undefined && v6.length > 0) await told(asking.ip, addressLines(output, v6));
   if (!detectsDuplicates) return { duplicates: [], reached };
-  const look = last !== undefined && v6.length === 0 && isOver(output, last) ? last : await settled(programs, output, v4);
-  return { duplicates: await duplicatesAmong(programs, output, v4, look), reached };
+  const look = last !== undefined && v6.length === 0 && isOver(output, last) ? last : await settled(asking, output, v4);
+  return { duplicates: await duplicatesAmong(asking, output, v4, look), reached };
 }
 
 /** Addresses that another host has, of those that were asked for. None of those of IPv6 is left on the device. */
 async function duplicatesAmong(
-  programs: Programs,
+  asking: Asking,
   output: DeviceOutput,
   v4: readonly string[],
   { answers, checked }: Look,
@@ -163,21 +180,21 @@ async function duplicatesAmong(
   });
   if (checked.refused.length === 0) return taken;
   // First, for an address of its own a device asks nobody.
-  await inside(programs, output, withdrawalLines(output, checked.refused));
+  await told(asking.ip, withdrawalLines(output, checked.refused));
   const refused = checked.refused.map(withoutLength);
-  const holders = checked.sameMac ? undefined : await whoAnswers(programs, output, refused);
+  const holders = checked.sameMac ? undefined : await whoAnswers(asking, output, refused);
   // The kernel refuses an IPv6 address without telling for whom, and the host may not answer a second time.
   const others = refused
     .map((address) => ({ address, holder: holders?.get(address) ?? '' }))
     .filter(({ holder }) => holders !== undefined && holder !== output.mac);
   // An earlier sandbox of the same pod still answered.
-  if (others.length === 0) await inside(programs, output, addressLines({ ...output, detectsDuplicates: false }, checked.refused));
+  if (others.length === 0) await told(asking.ip, addressLines({ ...output, detectsDuplicates: false }, checked.refused));
   return [...taken, ...others];
 }
 
 /** Waits until the kernel has asked for each IPv6 address, and for these. @throws Error if that does not end */
-async function settled(programs: Programs, output: DeviceOutput, v4: readonly string[]): Promise<Look> {
-  const look = await lookUntil(programs, output, v4, (one) => isOver(output, one), EARLY_MS);
+async function settled(asking: Asking, output: DeviceOutput, v4: readonly string[]): Promise<Look> {
+  const look = await lookUntil(asking, output, v4, (one) => isOver(output, one), EARLY_MS);
   if (!isOver(output, { ...look, open: [] }))
     throw new Error('the kernel still checks its IPv6 addresses for duplicates after some seconds');
   return look;
@@ -188,16 +205,20 @@ function isOver({ addresses }: DeviceOutput, { open, checked }: Look): boolean {
 }
 
 /** @param known gateways that have answered. @throws Error if one has to answer and does not */
-async function reachedGateways(programs: Programs, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
-  const { innerName, gateways, needsGateways } = output;
-  const open = needsGateways ? gateways.filter((gateway) => !known.includes(gateway)) : [];
-  const answers = await whoAnswers(programs, output, open);
+async function reachedGateways(asking: Asking, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
+  const open = unreached(output, known);
+  const answers = await whoAnswers(asking, output, open);
   const silent = open.filter((gateway) => !answers.has(gateway));
   if (silent.length > 0)
     throw new Error(
-      `gateway ${silent.join(', ')} does not answer on ${innerName}; disableGatewayCheck of the Subnet starts pods all the same`,
+      `gateway ${silent.join(', ')} does not answer on ${output.innerName}; disableGatewayCheck of the Subnet starts pods all the same`,
     );
   return [...known, ...open];
+}
+
+/** Gateways that have to answer. */
+function unreached({ gateways, needsGateways }: DeviceOutput, known: readonly string[]): readonly string[] {
+  return needsGateways ? gateways.filter((gateway) => !known.includes(gateway)) : [];
 }
 
 function blank({ mac, mtu }: DeviceOutput): Present {

@@ -1,12 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-
-/** The end of a program of the host. */
-export type Ran =
-  | { readonly ok: true; readonly output: string }
-  /** `message` is what it printed on standard error; `output` what it printed before it failed, if it ran. */
-  | { readonly ok: false; readonly message: string; readonly output?: string };
+import { type Conversation, IpConversation } from './conversation.ts';
+import type { Ran, Words } from './ran.ts';
 
 /** What a program that goes on says. */
 export interface Watching {
@@ -20,13 +16,13 @@ export interface Watching {
 /** Runs programs of the host: arguments are a list, and no shell reads them. */
 export interface Programs {
   run(command: Words, input?: string): Promise<Ran>;
+  /** @param command `ip -force -batch -`, also within another program */
+  converse(command: Words): Conversation;
   /** Runs a program until it ends by itself. @returns ends it */
   watch(command: Words, watching: Watching): () => void;
   /** Between two programs. */
   sleep(ms: number): Promise<void>;
 }
-
-export type Words = readonly [string, ...string[]];
 
 const TIMEOUT_MS = 20_000;
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -38,6 +34,7 @@ const waiting: (() => void)[] = [];
 
 export const hostPrograms: Programs = {
   sleep: (ms) => setTimeout(ms),
+  converse: (command) => new IpConversation(command),
   async run(command, input = '') {
     if (running >= MOST_AT_ONCE) await new Promise<void>((begin) => waiting.push(begin));
     else running += 1;

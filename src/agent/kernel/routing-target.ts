@@ -3,7 +3,8 @@ import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget } from '../listing/listed-target.ts';
 import type { RoutingOutput } from '../world/outputs.ts';
-import type { Programs, Ran } from './programs.ts';
+import type { Programs } from './programs.ts';
+import type { Ran } from './ran.ts';
 import { FAMILIES, listCommand, listedTexts, PROTOCOL, type RoutingLine, routingLines } from './routing-commands.ts';
 
 const ID = 'routing';
@@ -18,7 +19,10 @@ interface FamilyLines {
 export class RoutingTarget extends ListedTarget<RoutingOutput, readonly RoutingLine[], readonly FamilyLines[]> {
   readonly name = 'the rules of routing';
   readonly desired = new KeyedOutputs<RoutingOutput>(['routing'], () => ID);
-  protected readonly concerns = concernsRouting;
+  // On a node that has none and needs none nothing is listed for a change.
+  protected readonly concerns = (change: KernelChange): boolean =>
+    (this.#isPresent || this.desired.of(ID).length > 0) && concernsRouting(change);
+  #isPresent = false;
 
   protected override identities(): Iterable<string> {
     return [ID];
@@ -26,6 +30,10 @@ export class RoutingTarget extends ListedTarget<RoutingOutput, readonly RoutingL
 
   protected async list(): Promise<readonly RoutingLine[]> {
     return await listRouting(this.programs);
+  }
+
+  protected override taken(seen: readonly RoutingLine[]): void {
+    this.#isPresent = seen.length > 0;
   }
 
   protected changeFor(id: string, seen: readonly RoutingLine[]): readonly FamilyLines[] | undefined {

@@ -19,6 +19,7 @@ class Scene {
   constructor() {
     const programs: Programs = {
       run: () => Promise.reject(new Error('no program is run')),
+      converse: () => assert.fail(),
       sleep: () => Promise.resolve(),
       watch: (command, watching) => {
         assert.deepEqual(command, MONITOR);

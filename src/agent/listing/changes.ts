@@ -24,14 +24,15 @@ const LONGEST_RESTART_MS = 30_000;
 export interface Listing {
   /** Whether it may show what this change changed. Missing: nothing tells of its changes. */
   readonly concerns?: (change: KernelChange) => boolean;
-  /** Never called while it is under way. @throws never */
-  readonly list: () => Promise<void>;
+  /** Never called while it is under way. @param isTold because of a change that concerns it. @throws never */
+  readonly list: (isTold: boolean) => Promise<void>;
 }
 
 interface Entry {
   readonly listing: Listing;
   dueAt: number;
   startedAt: number;
+  isTold: boolean;
   /** While it is listed. */
   running: Promise<void> | undefined;
 }
@@ -73,7 +74,7 @@ export class Changes {
 
   /** Lists it at once, and again when something changes. */
   add(listing: Listing): void {
-    this.#entries.set(listing, { listing, dueAt: this.#options.clock.now(), startedAt: -LEAST_MS, running: undefined });
+    this.#entries.set(listing, { listing, dueAt: this.#options.clock.now(), startedAt: -LEAST_MS, isTold: false, running: undefined });
     this.#schedule();
   }
 
@@ -90,11 +91,11 @@ export class Changes {
     this.#endMonitor = programs.watch(MONITOR, {
       line: (text) => {
         const change = kernelChange(text);
-        if (change !== undefined) this.#told(({ concerns }) => concerns?.(change) === true);
+        if (change !== undefined) this.#makeDue(({ concerns }) => concerns?.(change) === true, clock.now() + SETTLE_MS, true);
       },
       warned: (text) => {
         log.warn('ip monitor may have missed a change; all is listed again', { reason: text });
-        this.#told(isTold);
+        this.#makeDue(isTold, clock.now() + SETTLE_MS);
       },
       ended: (reason) => {
         this.#endMonitor = undefined;
@@ -102,20 +103,19 @@ export class Changes {
         const delay = doublingDelay(this.#attempts++, FIRST_RESTART_MS, LONGEST_RESTART_MS);
         log.warn('ip monitor ended; it is started again, and until then all is listed every few seconds', { reason });
         this.#restart = clock.setTimeout(() => this.#startMonitor(), delay);
-        this.#told(isTold);
+        this.#makeDue(isTold, clock.now() + SETTLE_MS);
       },
     });
     this.#listensAt = clock.now() + LISTENS_MS;
     this.#makeDue(isTold, this.#listensAt);
   }
 
-  #told(which: (listing: Listing) => boolean): void {
-    this.#makeDue(which, this.#options.clock.now() + SETTLE_MS);
-  }
-
-  #makeDue(which: (listing: Listing) => boolean, at: number): void {
-    for (const entry of this.#entries.values())
-      if (which(entry.listing)) entry.dueAt = Math.min(entry.dueAt, Math.max(at, entry.startedAt + LEAST_MS));
+  #makeDue(which: (listing: Listing) => boolean, at: number, isChange = false): void {
+    for (const entry of this.#entries.values()) {
+      if (!which(entry.listing)) continue;
+      entry.dueAt = Math.min(entry.dueAt, Math.max(at, entry.startedAt + LEAST_MS));
+      entry.isTold ||= isChange;
+    }
     this.#schedule();
   }
 
@@ -149,7 +149,9 @@ export class Changes {
     const { clock } = this.#options;
     entry.startedAt = clock.now();
     entry.dueAt = Infinity;
-    await entry.listing.list();
+    const { isTold: wasTold } = entry;
+    entry.isTold = false;
+    await entry.listing.list(wasTold);
     entry.dueAt = Math.min(entry.dueAt, this.#next(entry));
     entry.running = undefined;
     this.#schedule();

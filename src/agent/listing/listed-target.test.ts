@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
-import type { Programs, Ran } from '../kernel/programs.ts';
+import type { Programs } from '../kernel/programs.ts';
+import type { Ran } from '../kernel/ran.ts';
 import { Retries } from '../retries.ts';
 import { NodeWorld } from '../world/node-world.ts';
 import { Changes, type Listing } from './changes.ts';
@@ -15,7 +16,12 @@ interface Wish {
 }
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
-const IDLE: Programs = { run: () => Promise.reject(new Error('none')), sleep: () => Promise.resolve(), watch: () => () => undefined };
+const IDLE: Programs = {
+  run: () => assert.fail(),
+  converse: () => assert.fail(),
+  sleep: () => Promise.resolve(),
+  watch: () => () => undefined,
+};
 
 /** A system of one word. */
 class Word extends ListedTarget<Wish, string, string> {

@@ -7,7 +7,8 @@ import type { AnyOutput } from '../../compile/outputs.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import { equal } from '../../world/equal.ts';
-import type { Programs, Ran } from '../kernel/programs.ts';
+import type { Programs } from '../kernel/programs.ts';
+import type { Ran } from '../kernel/ran.ts';
 import type { Retries } from '../retries.ts';
 import type { Changes, Listing } from './changes.ts';
 

@@ -3,7 +3,8 @@
  * again loses ours.
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { Programs, Ran } from '../kernel/programs.ts';
+import type { Programs } from '../kernel/programs.ts';
+import type { Ran } from '../kernel/ran.ts';
 import { ListedTarget } from '../listing/listed-target.ts';
 import type { AcceptedDeviceOutput } from '../world/outputs.ts';
 import { chainLines, FILTER_CHAINS, type FilterChain, type ListedRule, ourRules } from './other-firewalls.ts';

@@ -3,7 +3,7 @@
  * program that flushes all rules gets this one back.
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { Ran } from '../kernel/programs.ts';
+import type { Ran } from '../kernel/ran.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import type { PacketFilterOutput, ProbeFilterOutput } from '../world/outputs.ts';
 import { scriptHash } from './script-hash.ts';

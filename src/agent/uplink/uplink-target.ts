@@ -5,7 +5,7 @@
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import { equal } from '../../world/equal.ts';
 import type { HostNetwork } from '../kernel/host-network.ts';
-import type { Ran } from '../kernel/programs.ts';
+import type { Ran } from '../kernel/ran.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import type { NodeWorld } from '../world/node-world.ts';

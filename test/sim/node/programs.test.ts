@@ -23,6 +23,7 @@ function lines(pod: string): readonly Line[] {
     [[...pair, 'address', MAC, 'mtu', '1400', 'netns', pod]],
     [[...pair, 'address', MAC, 'mtu', '1400', 'netns', '/run/netns/kiln-absent']],
     inside(`route replace 0.0.0.0/0 via 10.16.0.1 dev ${INNER}\n`),
+    batch(`address add 192.0.2.7/24 dev ${OUTER}\nlink set dev absent up\nlink set dev ${OUTER} mtu 1400\n`, '-json', '-force'),
     [['ip', 'link', 'set', 'dev', OUTER, 'alias', 'kiln:c0ffee/eth0 shop/web ovn /run/netns/a', 'txqueuelen', '1000', 'up']],
     inside(`link set dev ${INNER} up\naddress replace 10.16.0.5/16 dev ${INNER}\naddress replace 10.16.0.5/16 dev ${INNER}\n`),
     inside(`address add 10.16.0.5/16 dev ${INNER}\n`),
@@ -46,6 +47,11 @@ function lines(pod: string): readonly Line[] {
   ];
 }
 
+/** The node's end has one by chance. */
+function macless(device: ReturnType<typeof nodeDevice>): object {
+  return device.kind === 'present' ? { ...device, mac: '' } : device;
+}
+
 /** What the agent reads. */
 async function read(programs: Programs, pod: string): Promise<object> {
   const text = async (part: 'rule' | 'route'): Promise<readonly string[]> => {
@@ -57,6 +63,7 @@ async function read(programs: Programs, pod: string): Promise<object> {
     pod: podDevice(await observeInnerEnd(programs, pod, INNER), host, OUTER),
     gone: podDevice(await observeInnerEnd(programs, '/run/netns/kiln-absent', INNER), host, OUTER),
     absent: nodeDevice(host, 'absent'),
+    node: macless(nodeDevice(host, OUTER)),
     ours: [...ourLinks(host)],
     ...{ rules: await text('rule'), routes: await text('route') },
   };

@@ -3,7 +3,7 @@
  * same effects, the same JSON and the same errors. A program or verb that is not known here is noted, and does nothing.
  */
 import { canonicalCidr } from '../../../src/net/cidr.ts';
-import type { Ran } from '../../../src/agent/kernel/programs.ts';
+import type { Ran } from '../../../src/agent/kernel/ran.ts';
 import {
   MAIN,
   cannotFind,

@@ -1,6 +1,7 @@
 /** One process of the real node agent on a simulated node. */
 import { type AgentSeams, NodeAgent } from '../../../src/agent/agent.ts';
-import type { Programs, Ran, Watching } from '../../../src/agent/kernel/programs.ts';
+import type { Programs, Watching } from '../../../src/agent/kernel/programs.ts';
+import type { Ran } from '../../../src/agent/kernel/ran.ts';
 import type { CniReply } from '../../../src/agent/requests/cni-server.ts';
 import type { NodeSettings } from '../../../src/agent/rules/node-settings.ts';
 import type { InProcessApi } from '../../../lab/apiserver/in-process.ts';
@@ -81,6 +82,7 @@ export class SimulatedAgent {
     const line = { now: () => clock.now(), schedule: (ms: number, run: () => void) => clock.carry(ms, run) };
     const programs: Programs = {
       sleep: (ms) => new Promise((resolve) => void clock.carry(ms, resolve)),
+      converse: (command) => ({ ask: (lines) => programs.run(command, `${lines.join('\n')}\n`), end: () => undefined }),
       watch: (_command, { line, warned, ended }) => {
         const later =
           (said: (text: string) => void) =>

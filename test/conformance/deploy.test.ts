@@ -9,6 +9,7 @@ import { GROUP } from '../../src/api/schema/kind.ts';
 import type { KindResource } from '../../src/api/schema/resource.ts';
 import { NODE_ENVIRONMENT, NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
+import { AGENT_TABLES } from '../../src/kinds/generated/agent-tables.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
 import { rbacYaml } from '../../src/webhook/manifests/account-role.ts';
@@ -144,6 +145,20 @@ test('the ClusterRole lets the controller write the status of kinds that are not
     assert.equal(patched.has(`${plural}.${group}`), conditions !== 'none', plural);
     assert.equal(patched.has(`${plural}/status.${group}`), conditions === 'status' && statusSubresource, `${plural}/status`);
   }
+});
+
+test('the ClusterRole of the agent lets it observe every kind of which a record says that it does, and no more', () => {
+  const granted = documents('deploy/agent.yaml').flatMap(({ rules = [] }) =>
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      ['get', 'list', 'watch'].every((verb) => verbs.includes(verb)) ? resources.map((one) => `${one}.${apiGroups[0]}`) : [],
+    ),
+  );
+  assert.deepEqual(
+    granted.toSorted(),
+    Object.values(AGENT_TABLES)
+      .map(({ resource: { plural, group } }) => `${plural}.${group}`)
+      .toSorted(),
+  );
 });
 
 test('the Deployment serves its probes and its webhook at the configured ports', () => {

@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: ['text'],
   ovsdb: ['timing'],
   nb: ['net', 'ovsdb'],
+  journal: ['timing', 'ovsdb', 'nb'],
   'match-language': ['net'],
   api: ['text', 'net', 'match-language'],
   kube: ['text', 'timing', 'api'],
@@ -33,10 +34,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   explain: ['text', 'net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
   invariants: ['net', 'ipam', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
   webhook: ['text', 'timing', 'net', 'certificates', 'ipam', 'runtime', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'allocate'],
-  commit: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
+  commit: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'journal', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
   controller: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
-    ...['explain', 'invariants', 'commit', 'target'],
+    ...['explain', 'invariants', 'journal', 'commit', 'target'],
   ],
   agent: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
   central: ['certificates', 'runtime', 'kube', 'world'],
@@ -44,11 +45,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['commit', 'controller', 'webhook', 'agent', 'central'],
+    ...['journal', 'commit', 'controller', 'webhook', 'agent', 'central'],
   ],
   testing: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
-    ...['certificates', 'explain', 'invariants', 'commit', 'controller', 'webhook', 'lab', 'cli'],
+    ...['certificates', 'explain', 'invariants', 'journal', 'commit', 'controller', 'webhook', 'lab', 'cli'],
   ],
 };
 

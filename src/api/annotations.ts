@@ -204,4 +204,5 @@ export const KILN_ANNOTATIONS = {
     what: 'why every transaction in the Northbound database fails',
   },
   northboundLoss: { on: 'Lease of the controller', use: 'writes', what: 'why it cannot follow the Northbound database' },
+  journalFailure: { on: 'Lease of the controller', use: 'writes', what: 'why it cannot write its journal, so that deletions wait' },
 } as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;

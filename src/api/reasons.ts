@@ -35,6 +35,7 @@ export const REASONS = {
   UpdateIPAMSucceeded: { means: 'the pool is in use for allocations', next: '' },
   Init: { means: 'condition Error of a Subnet without errors, as Kube-OVN has it', next: '' },
   Repaired: { means: 'Kiln repaired a row that another program had changed', next: '' },
+  JournalResumed: { means: 'the journal can be written again, and deletions go on', next: '' },
   DeletionUnblocked: { means: 'the object has no blockers any more and is deleted', next: '' },
   MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner creates one in the right Subnet', next: '' },
   LeaseRuns: { means: 'nothing uses the address and its lease runs', next: 'nothing, use it, or change annotation kiln.io/lease' },
@@ -105,6 +106,10 @@ export const REASONS = {
   },
 
   // Effects of other objects or programs.
+  JournalFailed: {
+    means: 'the journal of deletions cannot be written, so no row is deleted until it can',
+    next: 'free space in its directory, or make it writable; the message has the error',
+  },
   Drifted: {
     means: 'another program changed, deleted or added a row of this object; Kiln repairs it',
     next: 'when it repeats, find that program',

@@ -168,6 +168,8 @@ export const kilnAnnotation = {
   northboundRefusal: 'kiln.io/northbound-refusal',
   /** On the controller's Lease: why the leader cannot follow the Northbound database. */
   northboundLoss: 'kiln.io/northbound-loss',
+  /** On the controller's Lease: why the leader cannot write its journal. */
+  journalFailure: 'kiln.io/journal-failure',
 } as const;
 
 /** The condition of a pod with a network of Kiln; on a node, it is in an annotation. */

@@ -7,6 +7,7 @@ import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import type { CollectionLimit } from './collection-limit.ts';
 import type { Fence } from './fence.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { OvsdbError, OvsdbSession } from '../ovsdb/index.ts';
 
 export interface NorthboundWriterOptions {
@@ -15,6 +16,10 @@ export interface NorthboundWriterOptions {
   readonly desired: DesiredRows;
   readonly fence: Fence;
   readonly limit: CollectionLimit;
+  /** What a transaction deletes or overwrites is written here before it is sent. */
+  readonly journal: Journal;
+  /** Whether the object `<kind>/<namespace>/<name>` exists: until it does, rows that an undo restored for it are not collected. */
+  readonly ownerExists: (owner: string) => boolean;
   /** Whether the outputs about the owner are incomplete (a rule threw): then none of its rows is collected. */
   readonly undecided: (owner: string) => boolean;
   /**
@@ -39,6 +44,8 @@ export interface NorthboundWriterOptions {
   readonly onLeftOut: (what: string) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Milliseconds since 1970, for the journal. */
+  readonly wallTime: () => number;
   /** A timer of the caller's clock. */
   readonly later: (ms: number, run: () => void) => void;
   /** Called when there is something to do: the caller schedules a turn. */

@@ -4,7 +4,7 @@
  * replica before its reply, so nothing has to be remembered about it.
  *
  * Guaranteed: each transaction is guarded by this process's term, by the ownership of each row that it changes, and by the existence of
- * each row that it adds a member to. So a deposed process changes nothing, and a row that became foreign is not touched. When nothing is
+ * each row that it adds a member to, and what it deletes or overwrites is in the journal before it is sent. So a deposed process changes nothing, and a row that became foreign is not touched. When nothing is
  * pending, every row of ours is as emitted, or has a report.
  *
  * Retried: every difference, by a new diff: never the old transaction. After its first failure a row is compared again at once, later every
@@ -20,6 +20,8 @@ import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Operation, OvsdbError, TransactOutcome, Uuid } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
+import type { Taken } from './journal-gate.ts';
+import { JournalGate } from './journal-gate.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
 import { ObservedChanges } from './observed-changes.ts';
 import { planRows } from './plan-rows.ts';
@@ -27,6 +29,7 @@ import type { Batch } from './row-batches.ts';
 import { MOST_EXAMINED, RowBatches } from './row-batches.ts';
 import type { RowDifferences } from './row-differences.ts';
 import type { EmittedChanges } from './row-queue.ts';
+import { RestoredRows } from './restored-rows.ts';
 import { RowQueue } from './row-queue.ts';
 import { RowReports } from './row-reports.ts';
 import { RowRetries } from './row-retries.ts';
@@ -66,6 +69,8 @@ export class NorthboundWriter {
   readonly #batches: RowBatches;
   readonly #pause: SendPause;
   readonly #termRepair: TermRepair;
+  readonly #journalGate: JournalGate;
+  readonly #restored: RestoredRows;
   readonly #emitted: EmittedChanges;
   /** Whether a timer runs for a lane in backoff that has something to send. */
   #laneTimerRunning = false;
@@ -80,10 +85,24 @@ export class NorthboundWriter {
     this.#lanes = new TransactionLanes(options.maxRows ?? 2_000);
     this.#pause = new SendPause(later, wake);
     this.#termRepair = new TermRepair({ fence, deposed, later, wake });
+    const again = (id: RowId): void => this.#queue.mark(id);
+    const back = (): void => {
+      this.examineAll();
+      wake();
+    };
+    this.#restored = new RestoredRows({ ownerExists: options.ownerExists, later, back });
+    this.#journalGate = new JournalGate({
+      journal: options.journal,
+      sources: { rows: world.rows, desired, replica: session.replica },
+      term: () => fence.term,
+      wallTime: options.wallTime,
+      again,
+      wake,
+    });
     const shared = { queue: this.#queue, retries: this.#retries, reports: this.#reports, drift: this.#drift };
     this.#batches = new RowBatches({
       ...shared,
-      ...{ writer: options, lanes: this.#lanes },
+      ...{ writer: options, lanes: this.#lanes, journalGate: this.#journalGate, restored: this.#restored },
       contextOf: (planned) => this.#context(planned),
     });
     this.#observed = new ObservedChanges({ ...shared, world, desired, inTransaction: this.#inTransaction });
@@ -125,6 +144,16 @@ export class NorthboundWriter {
     return this.#retries.backingOff;
   }
 
+  /** Rows whose deletion or adoption waits until the journal can be written. */
+  get waitingForJournal(): number {
+    return this.#journalGate.withheld;
+  }
+
+  /** Rows that an undo restored, and that are not collected while their row owner is gone. */
+  get restoredRows(): number {
+    return this.#restored.held;
+  }
+
   /** Compares every identity again: after a start, a resync, or a gain of leadership. `flush` begins with it, some at a time. */
   examineAll(): void {
     this.#queue.examineAll();
@@ -134,7 +163,8 @@ export class NorthboundWriter {
   plan(): readonly PlannedRow[] {
     const { desired, world } = this.#options;
     const planned = new Map<RowId, Uuid>();
-    return planRows(new Set([GLOBAL_ROW, ...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
+    const all = planRows(new Set([GLOBAL_ROW, ...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
+    return all.filter(({ id, verdict }) => !(verdict.kind === 'change' && verdict.change === 'delete' && this.#isHeld(id)));
   }
 
   /** Sends the next transaction if a row differs and none is under way. */
@@ -160,17 +190,43 @@ export class NorthboundWriter {
   }
 
   #send(batch: Batch, guards: readonly Operation[]): void {
-    const { session, fence, world, now } = this.#options;
+    const { fence, world, now } = this.#options;
     const at = now();
+    const taken = this.#journalGate.takenBy(batch.parts);
     this.#sentAt = at;
     this.#lanes.sent(batch.lane);
     const transaction = buildTransaction(batch.parts, guards);
     for (const { id } of batch.parts) this.#inTransaction.set(id, world.rows.best(id)?.uuid);
     for (const { id, inserts } of batch.parts) if (inserts !== undefined) this.#inTransaction.set(id, inserts);
     const ids = [...this.#inTransaction.keys()];
-    const comment = `kiln: term ${fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}`;
+    const named = taken === undefined ? `term ${fence.term ?? ''}` : `transaction ${taken.tx}`;
+    const comment = `kiln: ${named}, ${ids.length} rows, first ${ids[0] ?? ''}`;
     const sent: Sent = { batch, transaction, ids, fenced: guards.length, at };
-    void session.transact(transaction.operations, { comment }).then((outcome) => this.#answered(sent, outcome));
+    if (taken === undefined) this.#transact(sent, comment);
+    else void this.#journalGate.write(taken).then((written) => this.#journaled(sent, taken, comment, written));
+  }
+
+  #transact(sent: Sent, comment: string, taken?: Taken): void {
+    void this.#options.session.transact(sent.transaction.operations, { comment }).then((outcome) => {
+      if (taken !== undefined) this.#journalGate.ended(taken, outcome);
+      this.#answered(sent, outcome);
+    });
+  }
+
+  /** @param written false: it is not sent, and its parts are planned anew, without what has to wait for the journal */
+  #journaled(sent: Sent, taken: Taken, comment: string, written: boolean): void {
+    const { mayWrite, wake } = this.#options;
+    if (written && mayWrite()) return this.#transact(sent, comment, taken);
+    if (written) this.#journalGate.ended(taken, 'unsent');
+    this.#sentAt = undefined;
+    this.#inTransaction.clear();
+    for (const part of sent.batch.parts) this.#queue.reexamine(part);
+    wake();
+  }
+
+  #isHeld(id: RowId): boolean {
+    const row = this.#options.world.rows.best(id);
+    return row !== undefined && this.#restored.holds(row);
   }
 
   #answered(sent: Sent, outcome: TransactOutcome): void {
@@ -269,6 +325,7 @@ export class NorthboundWriter {
     return {
       ...{ rows: world.rows, desired, planned },
       collisions: (id) => this.#retries.failures(id),
+      isHeld: this.#restored.isHeld,
       canHold: this.#support.canHold,
       allows: this.#support.allows,
     };

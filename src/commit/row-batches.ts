@@ -15,6 +15,8 @@ import type { RowReports } from './row-reports.ts';
 import type { RowRetries } from './row-retries.ts';
 import { shareOfRow } from './row-share.ts';
 import { requiredObjects } from './required-objects.ts';
+import type { JournalGate } from './journal-gate.ts';
+import type { RestoredRows } from './restored-rows.ts';
 import type { Lane, TransactionLanes } from './transaction-lanes.ts';
 import type { Part } from './transaction.ts';
 
@@ -44,6 +46,8 @@ export interface RowBatchOptions {
   readonly retries: RowRetries;
   readonly reports: RowReports;
   readonly drift: DriftWatch;
+  readonly journalGate: JournalGate;
+  readonly restored: RestoredRows;
   readonly contextOf: (planned: ReadonlyMap<RowId, Uuid>) => DiffContext;
 }
 
@@ -102,8 +106,9 @@ export class RowBatches {
         if (planned.has(id)) continue;
         if (retries.inBackoff(id)) continue;
         const verdict = diffRow(id, context);
-        if (drift.rowCompared(id, verdict)) this.#reportDrift(id, verdict, filling, 'row');
-        this.#conclude(id, verdict, filling);
+        const isDrift = drift.rowCompared(id, verdict);
+        if (isDrift) this.#reportDrift(id, verdict, filling, 'row');
+        this.#conclude(id, verdict, filling, { isDrift });
       }
     }
     queue.markReferrers([...planned.keys()].filter((id) => writer.world.rows.best(id) !== undefined));
@@ -114,8 +119,9 @@ export class RowBatches {
       pending.members.delete(id);
       if (retries.inBackoff(id)) continue;
       const verdict = diffMembers(id, keys, context);
-      if (drift.membersCompared(id, keys, verdict)) this.#reportDrift(id, verdict, filling, 'members');
-      this.#conclude(id, verdict, filling, keys);
+      const isDrift = drift.membersCompared(id, keys, verdict);
+      if (isDrift) this.#reportDrift(id, verdict, filling, 'members');
+      this.#conclude(id, verdict, filling, { isDrift, members: keys });
     }
     // If another process leads by now, the transaction fails at the fence, and the differences are that process's work.
     if (drifts.length > 0 && writer.fence.state().kind !== 'deposed') writer.onDrift(drifts, false);
@@ -133,8 +139,13 @@ export class RowBatches {
     if (this.#options.drift.report(`${part} ${id}`, drift)) drifts.push(drift);
   }
 
-  #conclude(id: RowId, verdict: Verdict, { parts, planned }: Filling, members?: ReadonlySet<MemberKey> | 'all'): void {
-    const { queue, reports } = this.#options;
+  #conclude(
+    id: RowId,
+    verdict: Verdict,
+    { parts, planned }: Filling,
+    { members, isDrift }: { readonly members?: ReadonlySet<MemberKey> | 'all'; readonly isDrift: boolean },
+  ): void {
+    const { queue, reports, journalGate } = this.#options;
     if (members === undefined) reports.compared(id, verdict);
     queue.looked(id, members ?? 'row', verdict.kind === 'waiting' || verdict.kind === 'conflict' ? (verdict.on ?? []) : []);
     if (verdict.kind !== 'change' || (verdict.change === 'delete' && !this.#mayCollect(id))) return;
@@ -142,13 +153,16 @@ export class RowBatches {
       this.#withheld.add(id);
       return;
     }
-    if (this.#options.writer.world.rows.best(id)?.ownership.kind === 'legacy') this.hasAdopted = true;
-    parts.push({
+    const part: Part = {
       id,
       edits: verdict.edits,
+      ...(isDrift && { isDrift }),
       ...(members !== undefined && { members }),
       ...(verdict.inserts !== undefined && { inserts: verdict.inserts }),
-    });
+    };
+    if (!journalGate.admits(part)) return;
+    if (this.#options.writer.world.rows.best(id)?.ownership.kind === 'legacy') this.hasAdopted = true;
+    parts.push(part);
     if (verdict.inserts !== undefined) {
       planned.set(id, verdict.inserts);
       queue.pending.members.set(id, 'all');
@@ -158,7 +172,9 @@ export class RowBatches {
 
   #mayCollect(id: RowId): boolean {
     const { world, limit, undecided } = this.#options.writer;
-    const ownership = world.rows.best(id)?.ownership;
+    const row = world.rows.best(id);
+    if (row !== undefined && this.#options.restored.holds(row)) return false;
+    const ownership = row?.ownership;
     return limit.allows(id, ownership) && !(ownership?.kind === 'ours' && undecided(ownership.owner));
   }
 

@@ -14,6 +14,8 @@ export interface Part {
   readonly members?: ReadonlySet<MemberKey> | 'all';
   /** The row that it inserts. */
   readonly inserts?: Uuid;
+  /** Another program had changed the row. */
+  readonly isDrift?: boolean;
 }
 
 export interface Transaction {

@@ -6,6 +6,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import type { Clock, Random } from '../timing/clock.ts';
 import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../runtime/log.ts';
 import type { MetricSink } from '../runtime/metrics.ts';
 import type { Settings } from '../world/settings.ts';
@@ -27,6 +28,8 @@ export interface ControllerOptions {
   readonly subnetLabel?: boolean;
   /** Observe and plan, never write, never lead. */
   readonly readOnly?: boolean;
+  /** Takes every row before it is deleted or overwritten. Default: none. */
+  readonly journal?: Journal;
   /** False in a laboratory: collect any number of rows without a pause. */
   readonly collectionLimit?: boolean;
   /** Number of pods or IP objects above which the first list is read from the API server's cache; smaller in tests. */

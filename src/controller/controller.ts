@@ -30,6 +30,7 @@ import { Timers } from './time/timers.ts';
 import { TurnMeter } from './reports/turn-meter.ts';
 import { NorthboundLoss } from './outages/northbound-loss.ts';
 import { NorthboundFailures } from './outages/northbound-failures.ts';
+import { NO_JOURNAL } from '../journal/journal.ts';
 import { KubernetesTarget } from './targets/kubernetes-target.ts';
 import { NorthboundTarget } from './targets/northbound-target.ts';
 
@@ -87,6 +88,8 @@ export class Controller {
     const outage = new ApiOutage(log, clock, () => this.#objects.caches.retrySoon());
     const failures = new NorthboundFailures(log, clock);
     const loss = new NorthboundLoss(session, log, clock);
+    const journal = options.journal ?? NO_JOURNAL;
+    const event = (...of: Parameters<KubernetesTarget['events']['record']>): void => this.#objects.events.record(...of);
     const shared = new SharedLog(log, clock);
     const failed = (rule: string, key: string, error: unknown): void => {
       meter.ruleFailed(rule);
@@ -116,7 +119,7 @@ export class Controller {
       outage,
       northboundFailures: failures,
       readOnly: options.readOnly === true,
-      publishes: () => publication(options.settings, { northboundFailure: failures.reason, northboundLoss: loss.reason }),
+      publishes: () => publication(options.settings, { northbound: failures.reason, loss: loss.reason, journal: journal.failure }),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,
@@ -157,12 +160,13 @@ export class Controller {
       ...ofBoth,
       session,
       desired: desired.rows,
+      ...{ journal, event },
       leadership: this.#leadership,
       caches: this.#objects.caches,
       collectionLimit: options.collectionLimit ?? true,
       failures,
       loss,
-      drift: new DriftReport({ log, metrics, clock, event: (...event) => this.#objects.events.record(...event) }),
+      drift: new DriftReport({ log, metrics, clock, event }),
       defer,
       undecided: (owner) => this.#compiler.failsFor(owner),
       isBeingReleased: (object) => this.#objects.releasesObject(object),
@@ -194,6 +198,7 @@ export class Controller {
         events: this.#objects.recorder,
         leadership: this.#leadership,
         northboundFailures: failures,
+        journal,
         loss,
         doubted: () => this.#objects.doubted,
         clock,

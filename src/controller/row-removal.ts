@@ -7,6 +7,8 @@ import { CollectionLimit } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { DesiredRows } from '../compile/desired-rows.ts';
+import type { Journal } from '../journal/journal.ts';
+import { NO_JOURNAL } from '../journal/journal.ts';
 import { GLOBAL_ROW, keysOfRow } from '../nb/global-keys.ts';
 import { GLOBAL_KEYS } from '../nb/tables.ts';
 import { firstRead } from '../ovsdb/index.ts';
@@ -19,6 +21,8 @@ export interface RowRemovalOptions {
   readonly session: OvsdbSession;
   /** Called before each transaction: whether this process certainly holds the Lease. */
   readonly mayWrite: () => boolean;
+  /** Takes every row before it goes. Default: none. */
+  readonly journal?: Journal;
 }
 
 /** Rows that remain, and why. */
@@ -38,7 +42,7 @@ export class RowRemoval implements AsyncDisposable {
   #failure: string | undefined;
   #closed = false;
 
-  constructor({ session, mayWrite }: RowRemovalOptions) {
+  constructor({ session, mayWrite, journal = NO_JOURNAL }: RowRemovalOptions) {
     this.#session = session;
     this.#fence = new Fence(session);
     const wake = (): void => void setImmediate(() => this.#closed || this.#writer.flush());
@@ -56,6 +60,9 @@ export class RowRemoval implements AsyncDisposable {
         ownerExplained: () => true,
         paused: () => undefined,
       }),
+      journal,
+      // What an undo restored goes too.
+      ownerExists: () => true,
       undecided: () => false,
       mayWrite: () => mayWrite() && session.state === 'synced',
       deposed: () => {
@@ -67,6 +74,7 @@ export class RowRemoval implements AsyncDisposable {
       onDrift: () => undefined,
       onLeftOut: () => undefined,
       now: () => performance.now(),
+      wallTime: () => Date.now(),
       later: (ms, run) => void setTimeout(run, ms).unref(),
       wake,
     });

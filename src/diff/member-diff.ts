@@ -141,7 +141,13 @@ function removalOf(
   // Where Kube-OVN put a leftover, it stays in effect: the load balancer of an OvnDnatRule in a router.
   if (context.desired.row(name as RowId)?.rows[0]?.leftover === true) return NONE;
   const gone = isDangling(name, now, context) ? [name as Uuid] : ownHeld(name as RowId, now, context);
-  return gone.map((value) => ({ kind: 'member', table, uuid, column, add: false, value }));
+  // A row that an undo restored stays where it was.
+  return gone.filter((value) => !isKept(value, context)).map((value) => ({ kind: 'member', table, uuid, column, add: false, value }));
+}
+
+function isKept(uuid: Uuid, { rows, isHeld }: DiffContext): boolean {
+  const entry = rows.entry(uuid);
+  return entry !== undefined && isHeld?.(entry) === true;
 }
 
 /** A reference to a row that no longer exists; `ownHeld` explains how that happens. */

@@ -12,6 +12,8 @@ export const RULE_KEY = 'kiln.io/rule';
 export const MAC_KEY = 'kiln.io/mac';
 /** In the switch of a Subnet: `spec.mtu` that its running pods were made with. */
 export const MTU_KEY = 'kiln.io/mtu';
+/** In a row that an undo restored: a person no longer needs it, and the collection may delete it. */
+export const LET_GO_KEY = 'kiln.io/let-go';
 /** The rule of leftovers, which are retained as they are. */
 export const LEFTOVER_RULE = 'leftover';
 /** The rule of a Vpc's load balancers. */

@@ -59,6 +59,18 @@ export function ownUuids(id: RowId, ownerUid: string, parent: Uuid | undefined):
   return [0, 1, 2].map((collisions) => insertUuid(id, insertSeed(ownerUid, parent, collisions)));
 }
 
+/**
+ * The UUID that an undo restores a row with: a hash of its identity and its row owner, so the row itself shows that it was restored for
+ * this owner, and needs no key for that. Once another object of the same name owns the row, the UUID no longer shows it.
+ * @param copy of several rows of one identity
+ */
+export function restoredUuid(id: RowId, { owner, uid }: { readonly owner: string; readonly uid: string }, copy = 0): Uuid {
+  return insertUuid(id, ['restored', owner, uid, ...(copy > 0 ? [copy] : [])].join('|'));
+}
+
+/** Most rows of one identity that an undo can restore. */
+export const MOST_COPIES = 3;
+
 /** MurmurHash3 x86 32 over the text's UTF-16 units: well mixed, seedable, pure. */
 export function hash32(text: string, seed: number): number {
   let h = seed | 0;

@@ -3,6 +3,7 @@
  * shared, the parents of a row, and its identity. Source: ovn-nb(5), schema 7.x.
  */
 import type { Row, Uuid, Value } from '../ovsdb/index.ts';
+import { JOURNALED_COLUMNS } from './journaled-columns.ts';
 import type { RowId } from './row-id.ts';
 import { rowId } from './row-id.ts';
 
@@ -323,7 +324,9 @@ export const TABLES: readonly TableSpec[] = SPECS;
 
 /** The tables and columns that the OVSDB session monitors. */
 export function monitoredColumns(): Readonly<Record<string, readonly string[]>> {
-  return Object.fromEntries(SPECS.map((one) => [one.table, Object.keys(one.columns)]));
+  return Object.fromEntries(
+    SPECS.map(({ table, columns }) => [table, [...new Set([...Object.keys(columns), ...(JOURNALED_COLUMNS[table] ?? [])])]]),
+  );
 }
 
 /** Columns of `table` that hold children, with the child's table. */

@@ -87,6 +87,19 @@ export const METRICS = {
     help: '1 while every transaction fails because of a fault of the server, such as a full disk',
     labels: ['db'],
   },
+  kiln_journal_failing: { kind: 'gauge', help: '1 while the journal cannot be written, and deletions wait', labels: [] },
+  kiln_journal_bytes_total: { kind: 'counter', help: 'Bytes that this process wrote into the journal', labels: [] },
+  kiln_journal_waiting_rows: { kind: 'gauge', help: 'Rows whose deletion or adoption waits until the journal can be written', labels: [] },
+  kiln_journal_missed_rows_total: {
+    kind: 'counter',
+    help: 'Rows of Kiln that were overwritten without an entry, while the journal could not be written',
+    labels: [],
+  },
+  kiln_restored_rows: {
+    kind: 'gauge',
+    help: 'Rows that an undo restored, and that are not collected while their owner is gone',
+    labels: [],
+  },
   kiln_ovsdb_connected: { kind: 'gauge', help: '1 while the replica is connected and up to date', labels: ['db'] },
   kiln_ovsdb_reconnects_total: {
     kind: 'counter',

@@ -59,3 +59,23 @@ export function entries(cell: Cell | undefined): Readonly<Record<string, string>
   if (cell === undefined || typeof cell !== 'object' || Array.isArray(cell)) return {};
   return cell as Readonly<Record<string, string>>;
 }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Every row with all its columns, where a UUID is replaced by the contents of its row: two dumps are the same, UUIDs aside, if these are. */
+export function withoutUuids(dump: NorthboundDump): readonly string[] {
+  const names = new Map<string, string>();
+  const plain = (cell: Cell, name: (uuid: string) => string): Cell => {
+    if (typeof cell === 'string') return UUID.test(cell) ? name(cell) : cell;
+    if (typeof cell !== 'object') return cell;
+    if (!Array.isArray(cell)) return Object.fromEntries(Object.entries(cell).map(([key, value]) => [key, plain(value, name)]));
+    const named = (cell as readonly Cell[]).map((one) => plain(one, name));
+    return named.toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
+  };
+  const contents = (row: DumpedRow, name: (uuid: string) => string): string =>
+    JSON.stringify(Object.entries(row).flatMap(([column, cell]) => (column.startsWith('_') ? [] : [[column, plain(cell, name)]])));
+  for (const [table, rows] of dump) for (const row of rows) names.set(String(row['_uuid']), `${table} ${contents(row, () => '')}`);
+  return [...dump]
+    .flatMap(([table, rows]) => rows.map((row) => `${table} ${contents(row, (uuid) => names.get(uuid) ?? 'gone')}`))
+    .toSorted();
+}

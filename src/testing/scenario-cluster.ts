@@ -140,6 +140,11 @@ export class ScenarioCluster implements AsyncDisposable {
     return this.#kubeconfig;
   }
 
+  /** The directory of the journal that all its controllers write. */
+  get journal(): string {
+    return join(this.#directory, 'journal');
+  }
+
   /** Stops every process and removes every file. */
   async stop(): Promise<void> {
     for (const controller of this.#controllers) {
@@ -164,7 +169,7 @@ export class ScenarioCluster implements AsyncDisposable {
   startController(flags: readonly string[] = [], kubeconfig = this.#kubeconfig, ovnNb: string = this.ovn.nbEndpoint): ControllerProcess {
     this.#started++;
     const log = join(this.#directory, `controller-${this.#started}.log`);
-    const controller = new ControllerProcess({ kubeconfig, ovnNb, log, flags });
+    const controller = new ControllerProcess({ kubeconfig, ovnNb, log, flags: [`--journal=${this.journal}`, ...flags] });
     controller.start();
     this.#controllers.push(controller);
     return controller;

@@ -38,6 +38,7 @@ test('there is an alert for each fault that an operator must learn of', () => {
         'KilnDriftPersisting',
         'KilnOvsdbDisconnected',
         'KilnOvsdbRefuses',
+        'KilnJournalFailing',
         'KilnOvsdbLies',
         'KilnReplicaLag',
         'KilnSubnetNearlyFull',

@@ -47,6 +47,7 @@ test('the list has every annotation that the product names', () => {
     'rule',
     'mac',
     'mtu',
+    'let-go',
     'term',
     'v1',
     'container',

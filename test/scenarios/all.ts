@@ -37,6 +37,7 @@ import { serverSideApplies } from './server-side-apply.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
+import { undoing } from './undo.ts';
 import { uninstallation } from './uninstallation.ts';
 import { userGuide } from './user-guide.ts';
 import { vipsAndEips } from './vips-and-eips.ts';
@@ -85,6 +86,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   webhook,
   webhookService,
   operatorCommands,
+  undoing,
   rejectedIpObjects,
   forgedAnnotations,
   restarts,

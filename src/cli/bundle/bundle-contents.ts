@@ -33,6 +33,7 @@ const LABELS: ReadonlySet<string> = new Set([
 /** Annotations of the Lease, which no tenant writes. */
 const OF_LEASE: ReadonlySet<string> = new Set([
   ...[kilnAnnotation.version, kilnAnnotation.settings, kilnAnnotation.northboundRefusal, kilnAnnotation.northboundLoss],
+  kilnAnnotation.journalFailure,
 ]);
 /** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` for one of several interfaces of the same attachment. */
 const OF_INTERFACE = new RegExp(

@@ -48,6 +48,8 @@ export interface Leader {
   readonly northboundFailure: string | undefined;
   /** Why the leader cannot follow the Northbound database. */
   readonly northboundLoss: string | undefined;
+  /** Why the leader cannot write its journal. */
+  readonly journalFailure: string | undefined;
 }
 
 type OfCluster = Pick<CommandIo, 'client'>;

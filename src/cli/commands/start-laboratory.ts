@@ -8,8 +8,10 @@ import type { Controller } from '../../controller/controller.ts';
 import { KubeClient } from '../../kube/client/client.ts';
 import { connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';
+import type { Journal } from '../../journal/journal.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
 import { jsonLog } from '../../runtime/log.ts';
+import type { Log } from '../../runtime/log.ts';
 import { openPrivate } from '../../runtime/private-file.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { makeController, northboundSession } from '../connection/connect.ts';
@@ -33,9 +35,10 @@ import {
 } from '../../webhook/manifests/webhook-configuration.ts';
 import type { WebhookFlags } from '../settings/webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
+import { openJournal } from '../process/journal.ts';
 import { AddressError, laboratoryProblem, processMetrics, serveLaboratory } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
-import { DEFAULT_DIRECTORY, LABORATORY_LOG } from '../settings/defaults.ts';
+import { DEFAULT_DIRECTORY, LABORATORY_JOURNAL, LABORATORY_LOG } from '../settings/defaults.ts';
 import { check } from './check.ts';
 import { commandText } from '../../text/command-text.ts';
 import { interrupted } from '../process/interruption.ts';
@@ -103,6 +106,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   const stopped = interrupted();
   let controller: Controller | undefined;
   let controllerClient: KubeClient | undefined;
+  let journal: Journal | undefined;
   const metrics = processMetrics();
   let endServing: (() => Promise<void>) | undefined;
   let webhook: Webhook | undefined;
@@ -113,9 +117,11 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     const connection = await connectionFromKubeconfig({ path: lab.kubeconfig });
     controllerClient = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
     const identity = await laboratory.succeed(directory, lab.client, { namespace: 'kube-system', name: CONTROLLER_LEASE });
+    journal = await laboratoryJournal(flags, directory, log);
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
       identity,
       settings,
+      journal,
       metrics,
       subnetLabel: flags.metricsSubnetLabel,
       collectionLimit: false,
@@ -159,6 +165,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   } finally {
     await webhook?.close();
     await controller?.stop();
+    await journal?.close();
     await endServing?.();
     await controllerClient?.close();
     await lab.stop();
@@ -166,6 +173,14 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     await release();
     if (own !== undefined) await rm(own, { recursive: true, force: true });
   }
+}
+
+/** By default in the laboratory's folder. A laboratory that starts anew has a new database, which old entries know nothing of. */
+async function laboratoryJournal(flags: StartFlags, directory: string, log: Log): Promise<Journal> {
+  if (flags.journal !== 'off') return openJournal(flags, log);
+  const own = join(directory, LABORATORY_JOURNAL);
+  if (flags.keep !== true) await rm(own, { recursive: true, force: true });
+  return openJournal({ ...flags, journal: own }, log);
 }
 
 const OTHER_DIRECTORY = 'kiln start --directory ANOTHER';

@@ -9,6 +9,7 @@ import { KubeClient } from '../../kube/client/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
+import { NO_JOURNAL } from '../../journal/journal.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -20,6 +21,7 @@ import { networkSettings } from '../settings/network-flags.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
 import type { WebhookSettings } from '../settings/webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
+import { openJournal } from '../process/journal.ts';
 import { processMetrics, serveController } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { warnOfReadableSecrets } from '../settings/secret-files.ts';
@@ -50,6 +52,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   let endServing: () => Promise<void>;
   let webhook: Webhook | undefined;
   const metrics = processMetrics();
+  const journal = flags.readOnly === true ? NO_JOURNAL : await openJournal(flags, log);
   try {
     const connection =
       flags.inCluster === true
@@ -72,6 +75,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
       subnetLabel: flags.metricsSubnetLabel,
       namespace: flags.namespace,
       readOnly: flags.readOnly === true,
+      journal,
       lease: {
         durationMs: flags.leaderElectLeaseDuration * 1_000,
         renewMs: flags.leaderElectRenewDeadline * 1_000,
@@ -107,6 +111,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   log.info('stopping', { signal });
   await webhook?.close();
   await controller.stop();
+  await journal.close();
   await endServing();
   await client.close();
   await leaseClient.close();

@@ -149,10 +149,12 @@ async function statusScreen(
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
     ...(leader?.live !== true || leader.northboundFailure === undefined ? {} : { refusal: leader.northboundFailure }),
     ...(leader?.live !== true || leader.northboundLoss === undefined ? {} : { loss: leader.northboundLoss }),
+    ...(leader?.live !== true || leader.journalFailure === undefined ? {} : { journal: leader.journalFailure }),
   };
   const output = outputOf(flags, status, leader, term, northbound, now);
   const unreachable = northbound.endpoint !== null && !northboundRead;
-  const fine = leader?.live === true && northbound.refusal === undefined && northbound.loss === undefined && status.findings.length === 0;
+  const isTroubled = [northbound.refusal, northbound.loss, northbound.journal].some((trouble) => trouble !== undefined);
+  const fine = leader?.live === true && !isTroubled && status.findings.length === 0;
   return {
     output,
     following: typeof output !== 'string' ? ['', ...output] : flags.output === 'yaml' ? `---\n${output}` : output,
@@ -176,8 +178,11 @@ function outputOf(
     version = null,
     northboundFailure: _refusal,
     northboundLoss: _loss,
+    journalFailure: _journal,
     ...held
-  } = leader ?? { settings: undefined, version: undefined, northboundFailure: undefined, northboundLoss: undefined };
+  } = leader ?? {
+    ...{ settings: undefined, version: undefined, northboundFailure: undefined, northboundLoss: undefined, journalFailure: undefined },
+  };
   return structuredText(output, 'Status', {
     leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
     term: term === '' ? null : term,
@@ -227,6 +232,8 @@ interface Northbound {
   readonly refusal?: string;
   /** Why the controller cannot follow the database, even if this command can. */
   readonly loss?: string;
+  /** Why the controller cannot write its journal. */
+  readonly journal?: string;
 }
 
 function statusLines(
@@ -250,6 +257,9 @@ function statusLines(
     `northbound  ${database}`,
     ...(northbound.loss === undefined ? [] : [`            ✖ the controller cannot follow it: ${northbound.loss}`]),
     ...(northbound.refusal === undefined ? [] : [`            ✖ fails every transaction of the controller: ${northbound.refusal}`]),
+    ...(northbound.journal === undefined
+      ? []
+      : [`            ✖ no row is deleted while the journal cannot be written: ${northbound.journal}`]),
     ...(Object.keys(foreignRows).length === 0
       ? []
       : [`            rows of other programs, which Kiln leaves alone: ${listText(foreignRows)}`]),

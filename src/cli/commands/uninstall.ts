@@ -23,6 +23,9 @@ import type { LeaseFlags } from '../cluster/leader.ts';
 import { addLeaseFlag } from '../cluster/leader.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
+import { NO_JOURNAL } from '../../journal/journal.ts';
+import { SILENT } from '../../runtime/log.ts';
+import { openJournal } from '../process/journal.ts';
 import { SoleLeader } from '../cluster/sole-leader.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import { TABLES } from '../../nb/tables.ts';
@@ -35,6 +38,7 @@ export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, Leas
   readonly timeout: string;
   readonly webhookConfiguration: string;
   readonly webhookSecret: string;
+  readonly journal?: string;
 }
 
 const EXAMPLES = `
@@ -57,6 +61,7 @@ export function addUninstall(program: Command): void {
     .description('remove Kiln from a cluster: its rows in OVN, its custom resources and their definitions; foreign rows stay')
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
+    .addOption(new Option('--journal <directory>', 'write the rows here before they go, for kiln undo').env('KILN_JOURNAL'))
     .option('--keep-crds', 'keep the CustomResourceDefinitions, without objects')
     .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
@@ -83,7 +88,15 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
     );
   await client.version();
   const lease: { held?: SoleLeader } = {};
-  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), mayWrite: () => lease.held?.leads === true });
+  const journal = flags.journal === undefined ? NO_JOURNAL : await openJournal({ journal: flags.journal }, SILENT);
+  if (journal.failure !== undefined)
+    throw new CommandFailure(
+      EXIT.usage,
+      'nothing was removed',
+      `--journal ${flags.journal ?? ''}: ${journal.failure}`,
+      'kiln uninstall --help',
+    );
+  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), journal, mayWrite: () => lease.held?.leads === true });
   try {
     await removal.read(requestTimeoutMs(flags));
   } catch (error) {

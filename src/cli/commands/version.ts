@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { allKinds } from '../../api/kinds/crds.ts';
 import { isKubeError } from '../../kube/errors.ts';
+import { tableSpec } from '../../nb/tables.ts';
+import type { MissingPart } from '../../ovsdb/index.ts';
 import { firstRead, toOvsdbError } from '../../ovsdb/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
@@ -125,11 +127,16 @@ async function databaseOf(flags: VersionFlags): Promise<Northbound | undefined> 
       problem = `${code}: ${message}`;
     });
     const schema = session.schema?.version ?? null;
-    const missing = session.missing.map(({ table, column }) => (column === undefined ? table : `${table}.${column}`));
+    const missing = session.missing.filter(isWritten).map(({ table, column }) => (column === undefined ? table : `${table}.${column}`));
     return { schema, ovn: ovnVersion(session), missing, ...(schema === null ? { problem } : {}) };
   } finally {
     await session.close();
   }
+}
+
+/** Columns that only the journal reads are no limitation of a server that lacks them. */
+function isWritten({ table, column }: MissingPart): boolean {
+  return column === undefined || column in tableSpec(table).columns;
 }
 
 /** `25.03.0-20.41.0-78.8`: OVN, then the Southbound schema and northd's internal version. */

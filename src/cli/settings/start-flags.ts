@@ -27,4 +27,7 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   readonly metricsTokenFile?: string;
   readonly metricsSubnetLabel: boolean;
   readonly readOnly?: boolean;
+  /** A directory, or `off`. */
+  readonly journal: string;
+  readonly journalSize: number;
 }

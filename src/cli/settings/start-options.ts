@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_JOURNAL_BYTES } from '../../journal/file-journal.ts';
 import type { LogLevel } from '../../runtime/log.ts';
 import { parseBindAddress } from '../../runtime/operations-server.ts';
 import { accepting, rememberTexts } from './configuration.ts';
@@ -27,6 +28,13 @@ const seconds = accepting('0.1 to 3600 seconds', (text: string): number => {
   if (!Number.isFinite(value) || value < 0.1 || value > 3_600)
     throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0.1 to 3600.`);
   return value;
+});
+
+const MEBIBYTE = 1_024 * 1_024;
+
+const journalDirectory = accepting('a directory, or off', (text: string): string => {
+  if (text.trim() === '' || text.includes('\0')) throw new InvalidArgumentError(`"${text}" is neither a directory nor off.`);
+  return text;
 });
 
 const bindAddress = accepting('HOST:PORT, :PORT or off', (text: string): string => {
@@ -59,6 +67,18 @@ export function addStartOptions(command: Command): Command {
     .option('--no-demo', 'start an empty laboratory')
     .optionsGroup('Controller:')
     .option('--read-only', 'observe and plan, write nothing')
+    .option(
+      '--journal <directory>',
+      'write what is deleted or overwritten in OVN here first, for kiln undo; or off',
+      journalDirectory,
+      'off',
+    )
+    .option(
+      '--journal-size <mebibytes>',
+      'size limit of the journal; beyond it the oldest entries go',
+      wholeNumber(1, 1_048_576),
+      DEFAULT_JOURNAL_BYTES / MEBIBYTE,
+    )
     .option(
       '--metrics-bind-address <address>',
       'serve /metrics, /healthz and /readyz here: HOST:PORT, :PORT for every address, or off',

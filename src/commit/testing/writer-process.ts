@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import type { Drift } from '../../diff/drift.ts';
 import { Desired } from '../../compile/desired.ts';
 import type { ObjectId, Output } from '../../compile/output.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { NO_JOURNAL } from '../../journal/journal.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbError } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
@@ -28,6 +30,8 @@ export class WriterProcess {
   readonly repaired: Drift[] = [];
   /** Owners for which a rule throws. */
   readonly undecided = new Set<string>();
+  /** Objects that exist, as owner texts. */
+  readonly owners = new Set<string>();
   /** Objects that an unanswered write releases. */
   readonly releasing = new Set<ObjectId>();
   /** How often the writer called `wake`. */
@@ -44,7 +48,7 @@ export class WriterProcess {
    * @param server one, or the endpoints of a cluster
    * @param onFailed called with the reason when the server rejects a new term
    */
-  constructor(server: OvsdbServerProcess | readonly string[], onFailed?: (error: OvsdbError) => void) {
+  constructor(server: OvsdbServerProcess | readonly string[], onFailed?: (error: OvsdbError) => void, journal?: Journal) {
     const endpoints = 'unix' in server ? [server.unix] : server;
     this.session = new OvsdbSession({
       endpoints,
@@ -68,6 +72,8 @@ export class WriterProcess {
       desired: this.desired.rows,
       fence: this.fence,
       limit,
+      journal: journal ?? NO_JOURNAL,
+      ownerExists: (owner) => this.owners.has(owner),
       undecided: (owner) => this.undecided.has(owner),
       isBeingReleased: (object) => this.releasing.has(object),
       upToDate: () => this.upToDate,
@@ -80,6 +86,7 @@ export class WriterProcess {
       onDrift: (drifts, repaired) => (repaired ? this.repaired : this.drifted).push(...drifts),
       onLeftOut: (what) => this.leftOut.push(what),
       now: () => performance.now(),
+      wallTime: () => Date.now(),
       later: (ms, again) => void setTimeout(again, this.slow ? ms : Math.min(ms, 50)).unref(),
       wake: () => {
         this.wakes++;

@@ -12,17 +12,21 @@ export interface Published {
   readonly northboundFailure: string | undefined;
   /** Why the Northbound database cannot be read; undefined: it can. */
   readonly northboundLoss: string | undefined;
+  /** Why the journal cannot be written, and no row is deleted; undefined: it can, or there is none. */
+  readonly journalFailure: string | undefined;
 }
 
+/** @param troubles why transactions fail, the database cannot be read, the journal cannot be written */
 export function publication(
   settings: Settings,
-  { northboundFailure, northboundLoss }: Pick<Published, 'northboundFailure' | 'northboundLoss'>,
+  { northbound, loss, journal }: Readonly<Record<'northbound' | 'loss' | 'journal', string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
   return {
     [kilnAnnotation.version]: VERSION,
     [kilnAnnotation.settings]: settingsText(settings),
-    [kilnAnnotation.northboundRefusal]: northboundFailure,
-    [kilnAnnotation.northboundLoss]: northboundLoss,
+    [kilnAnnotation.northboundRefusal]: northbound,
+    [kilnAnnotation.northboundLoss]: loss,
+    [kilnAnnotation.journalFailure]: journal,
   };
 }
 
@@ -35,5 +39,6 @@ export function publishedIn(lease: Lease | undefined): Published {
     settings: text === undefined ? undefined : parseSettings(text),
     northboundFailure: annotations[kilnAnnotation.northboundRefusal],
     northboundLoss: annotations[kilnAnnotation.northboundLoss],
+    journalFailure: annotations[kilnAnnotation.journalFailure],
   };
 }

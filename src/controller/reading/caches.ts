@@ -210,7 +210,11 @@ export class Caches implements ObjectSource {
 
   /** Whether an owner exists under any uid, or its deletion was observed. */
   explains(owner: string): boolean {
-    if (this.#deleted.has(owner)) return true;
+    return this.#deleted.has(owner) || this.ownerExists(owner);
+  }
+
+  /** Whether an owner exists under any uid. */
+  ownerExists(owner: string): boolean {
     const object = resourceOfOwner(owner);
     return object !== undefined && this.get(object.resource, object.key) !== undefined;
   }

@@ -15,6 +15,7 @@ import type { Desired } from '../../compile/desired.ts';
 import type { Clock } from '../../timing/clock.ts';
 import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import type { KubeWriter } from '../../kube/write/kube-writer.ts';
+import type { Journal } from '../../journal/journal.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import type { MetricSink } from '../../runtime/metrics.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -40,6 +41,7 @@ export interface MetricSources {
   readonly events: EventRecorder;
   readonly leadership: Leadership;
   readonly northboundFailures: NorthboundFailures;
+  readonly journal: Journal;
   readonly loss: Pick<NorthboundLoss, 'violatesProtocol'>;
   /** Kinds with a list that was not accepted. */
   readonly doubted: () => readonly ResourceName[];
@@ -78,6 +80,7 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
     for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);
   });
   exposeReplica(metrics, sources);
+  exposeJournal(metrics, sources);
   exposeCaches(metrics, caches, sources.clock);
   metrics.read('kiln_lists_doubted', (report) => {
     for (const resource of sources.doubted()) report({ kind: traitsOf(resource).kind }, 1);
@@ -98,6 +101,14 @@ function exposeReplica(metrics: MetricSink, { session, rows, northboundFailures,
     const since = Math.min(outOfStepAt ?? Infinity, rows.sentAt ?? Infinity);
     report(DB, since === Infinity ? 0 : (clock.now() - since) / 1_000);
   });
+}
+
+function exposeJournal(metrics: MetricSink, { journal, rows }: MetricSources): void {
+  metrics.read('kiln_journal_failing', (report) => report({}, journal.failure === undefined ? 0 : 1));
+  metrics.read('kiln_journal_bytes_total', (report) => report({}, journal.counts.bytes));
+  metrics.read('kiln_journal_missed_rows_total', (report) => report({}, journal.counts.missedRows));
+  metrics.read('kiln_journal_waiting_rows', (report) => report({}, rows.waitingForJournal));
+  metrics.read('kiln_restored_rows', (report) => report({}, rows.restoredRows));
 }
 
 function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {

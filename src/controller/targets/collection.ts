@@ -6,6 +6,7 @@ import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../../commi
 import type { DesiredRows } from '../../compile/desired-rows.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Ownership } from '../../nb/ownership.ts';
+import { isRestored } from '../../nb/restored-row.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { ObservedRows } from '../../world/observed-rows.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -71,7 +72,9 @@ export class Collection {
     const unwanted: (readonly [RowId, Ownership])[] = [];
     for (const id of rows.owned) {
       const row = rows.best(id);
-      if (row !== undefined && (desired.row(id)?.rows.length ?? 0) === 0) unwanted.push([id, row.ownership]);
+      if (row === undefined || (desired.row(id)?.rows.length ?? 0) > 0) continue;
+      // A restored row has no owner yet, and is not collected before it has one.
+      if (!isRestored(id, row.uuid, row.ownership)) unwanted.push([id, row.ownership]);
     }
     this.limit.survey(unwanted);
   }

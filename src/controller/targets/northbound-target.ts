@@ -10,9 +10,12 @@ import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import { TURN_MS } from '../../target/turns.ts';
 import type { Clock } from '../../timing/clock.ts';
+import { clusterObject } from '../../world/built-in.ts';
 import type { World } from '../../world/world.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { NorthboundFailures } from '../outages/northbound-failures.ts';
+import type { JournalTroubleOptions } from '../outages/journal-trouble.ts';
+import { reportJournal } from '../outages/journal-trouble.ts';
 import type { NorthboundLoss } from '../outages/northbound-loss.ts';
 import type { Caches } from '../reading/caches.ts';
 import { RowIntake } from '../reading/row-intake.ts';
@@ -22,19 +25,20 @@ import type { TurnMeter } from '../reports/turn-meter.ts';
 import { logTransaction } from '../reports/write-log.ts';
 import { Collection } from './collection.ts';
 
-type FromWriter = 'undecided' | 'isBeingReleased' | 'mayWrite' | 'upToDate' | 'later' | 'wake';
+type FromWriter = 'journal' | 'undecided' | 'isBeingReleased' | 'mayWrite' | 'upToDate' | 'later' | 'wake';
 
 export interface NorthboundTargetOptions extends Pick<NorthboundWriterOptions, FromWriter> {
   readonly session: OvsdbSession;
   readonly world: World;
   readonly desired: DesiredRows;
   readonly leadership: Pick<Leadership, 'fence' | 'raiseFence' | 'depose'>;
-  readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
+  readonly caches: Pick<Caches, 'explains' | 'ownerExists' | 'confirmed' | 'sizeOf'>;
   /** False: collection never pauses. */
   readonly collectionLimit: boolean;
   readonly failures: NorthboundFailures;
   readonly loss: NorthboundLoss;
   readonly drift: Pick<DriftReport, 'report'>;
+  readonly event: JournalTroubleOptions['event'];
   readonly meter: TurnMeter;
   readonly log: Log;
   readonly shared: SharedLog;
@@ -72,6 +76,7 @@ export class NorthboundTarget implements Target {
       ...options,
       fence: leadership.fence,
       limit: this.collection.limit,
+      ownerExists: (owner) => options.caches.ownerExists(owner),
       deposed: () => leadership.depose(),
       onTransaction: (report) => {
         meter.transaction(report);
@@ -85,7 +90,9 @@ export class NorthboundTarget implements Target {
       onLeftOut: (what) =>
         log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
       now: () => clock.now(),
+      wallTime: () => clock.wallTime(),
     });
+    reportJournal({ ...options, about: clusterObject(world.settings), leads: options.mayWrite });
     session.onChanges((batch) => this.#intake.take(session.replica, batch));
     session.onState((state) => {
       log.debug('ovsdb', { state });

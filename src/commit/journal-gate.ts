@@ -1,0 +1,88 @@
+/**
+ * The way of every transaction into the journal. While the journal cannot be written, deletions and the adoption of Kube-OVN's rows wait:
+ * what they take, nothing else has. Inserts go on, and so do overwrites of Kiln's own rows, since the objects say what the rows shall be;
+ * these are counted.
+ */
+import type { Journal, JournalEntry } from '../journal/journal.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { TransactOutcome } from '../ovsdb/index.ts';
+import type { Change, ChangeSources } from './journaled-changes.ts';
+import { journaledChanges, mayGoUnjournaled } from './journaled-changes.ts';
+import type { Part } from './transaction.ts';
+
+export interface JournalGateOptions {
+  readonly journal: Journal;
+  readonly sources: ChangeSources;
+  readonly term: () => number | undefined;
+  readonly wallTime: () => number;
+  /** Compares a row again that had to wait for the journal. */
+  readonly again: (id: RowId) => void;
+  readonly wake: () => void;
+}
+
+/** What a transaction takes. */
+export interface Taken {
+  readonly tx: string;
+  readonly changes: readonly Change[];
+}
+
+export class JournalGate {
+  readonly #options: JournalGateOptions;
+  readonly #withheld = new Set<RowId>();
+  #sequence = 0;
+
+  constructor(options: JournalGateOptions) {
+    this.#options = options;
+    options.journal.onState(() => {
+      if (options.journal.failure !== undefined) return;
+      for (const id of this.#withheld) options.again(id);
+      this.#withheld.clear();
+      options.wake();
+    });
+  }
+
+  /** Number of rows that wait until the journal can be written. */
+  get withheld(): number {
+    return this.#withheld.size;
+  }
+
+  /** Whether it may be sent now. If not, it is compared again when the journal can be written. */
+  admits(part: Part): boolean {
+    const { journal, sources } = this.#options;
+    if (!journal.isOn || journal.failure === undefined || mayGoUnjournaled(part, sources)) return true;
+    this.#withheld.add(part.id);
+    return false;
+  }
+
+  /** What the transaction takes; undefined if there is nothing to write before it is sent. */
+  takenBy(parts: readonly Part[]): Taken | undefined {
+    const { journal, sources, term } = this.#options;
+    if (!journal.isOn) return undefined;
+    const changes = journaledChanges(parts, sources);
+    if (changes.length === 0) return undefined;
+    if (journal.failure === undefined) return { tx: `${term() ?? 0}.${++this.#sequence}`, changes };
+    journal.missed(changes.length);
+    return undefined;
+  }
+
+  /** @returns false if it could not be written: the transaction must not be sent */
+  write({ tx, changes }: Taken): Promise<boolean> {
+    const begun: JournalEntry = { kind: 'transaction', tx, at: this.#now(), changes: changes.length };
+    return this.#options.journal.append([begun, ...changes.map((change): JournalEntry => ({ ...change, tx }))]);
+  }
+
+  ended({ tx }: Taken, result: TransactOutcome | 'unsent'): void {
+    const entry = { kind: 'outcome', tx, at: this.#now() } as const;
+    const { journal } = this.#options;
+    if (result === 'unsent') journal.note({ ...entry, outcome: 'unsent' });
+    else if (result.ok) journal.note({ ...entry, outcome: 'committed' });
+    else {
+      const { outcome, message } = result.error;
+      journal.note({ ...entry, outcome: outcome === 'rejected' ? 'rejected' : 'unknown', error: message });
+    }
+  }
+
+  #now(): string {
+    return new Date(this.#options.wallTime()).toISOString();
+  }
+}

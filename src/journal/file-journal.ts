@@ -1,0 +1,212 @@
+/**
+ * The journal as files of JSON lines in a directory. A file is ended at its size limit, and the oldest are deleted when all together exceed
+ * theirs. After a failure (a full disk, a directory that is gone, a file system that does not answer) it tries again every few seconds, in
+ * a new file, so a line that was cut off never gets another one's text.
+ */
+import { mkdir, open, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../timing/clock.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import { dropOldest, journalFileName } from './journal-files.ts';
+
+/** Bytes of all files together. */
+export const DEFAULT_JOURNAL_BYTES = 256 * 1024 * 1024;
+/** Files that the limit is divided into: so much of the journal is lost when the oldest file is deleted. */
+const FILES = 16;
+const RETRY_MS = 5_000;
+/** A file system that takes longer counts as failed: deletions must not wait for it without an alarm. */
+const MOST_MS = 10_000;
+
+export interface JournalFile {
+  write(text: string): Promise<unknown>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FileJournalOptions {
+  readonly directory: string;
+  readonly clock: Clock;
+  /** Letters and digits that tell this process from others. */
+  readonly writer: string;
+  readonly mostBytes?: number;
+  /** Opens a file to append to; for tests. */
+  readonly openFile?: (path: string) => Promise<JournalFile>;
+}
+
+/** A file that is written. */
+interface Current {
+  readonly path: string;
+  readonly file: JournalFile;
+  bytes: number;
+}
+
+export class FileJournal implements Journal {
+  readonly isOn = true;
+  readonly #options: FileJournalOptions;
+  readonly #mostBytes: number;
+  readonly #listeners: (() => void)[] = [];
+  #current: Current | undefined;
+  #failure: string | undefined;
+  #missed = 0;
+  #bytes = 0;
+  /** Writes are made one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  #retry: unknown;
+  #closed = false;
+  #files = 0;
+
+  constructor(options: FileJournalOptions) {
+    this.#options = options;
+    this.#mostBytes = options.mostBytes ?? DEFAULT_JOURNAL_BYTES;
+  }
+
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  get counts(): Journal['counts'] {
+    return { bytes: this.#bytes, missedRows: this.#missed };
+  }
+
+  onState(changed: () => void): void {
+    this.#listeners.push(changed);
+  }
+
+  missed(rows: number): void {
+    this.#missed += rows;
+  }
+
+  append(entries: readonly JournalEntry[]): Promise<boolean> {
+    return this.#inTurn(textOf(entries), true);
+  }
+
+  note(entry: JournalEntry): void {
+    if (this.#failure === undefined) void this.#inTurn(textOf([entry]), false);
+  }
+
+  /** Opens the first file, so that a directory that cannot be written shows at the start and not at the first deletion. */
+  async begin(): Promise<boolean> {
+    return this.#inTurn('', true);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#options.clock.clearTimeout(this.#retry);
+    await this.#last.catch(() => undefined);
+    await this.#end();
+  }
+
+  #inTurn(text: string, durably: boolean): Promise<boolean> {
+    const written = this.#last.then(() => this.#write(text, durably));
+    this.#last = written;
+    return written;
+  }
+
+  async #write(text: string, durably: boolean): Promise<boolean> {
+    try {
+      await this.#within(this.#put(text, durably));
+      this.#succeeded();
+      return true;
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+  }
+
+  async #put(text: string, durably: boolean): Promise<void> {
+    const current = await this.#file();
+    if (text !== '') await current.file.write(text);
+    if (durably) await current.file.datasync();
+    const bytes = Buffer.byteLength(text);
+    current.bytes += bytes;
+    this.#bytes += bytes;
+    if (current.bytes < this.#mostBytes / FILES) return;
+    await this.#end();
+    await dropOldest(this.#options.directory, this.#mostBytes - this.#mostBytes / FILES, current.path);
+  }
+
+  /** The file to append to. One that was deleted or moved away is not written any more: nobody would find the lines. */
+  async #file(): Promise<Current> {
+    if (this.#current !== undefined && !(await exists(this.#current.path))) await this.#end();
+    if (this.#current !== undefined) return this.#current;
+    const { directory, clock, writer } = this.#options;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const path = join(directory, journalFileName(clock.wallTime(), `${writer}${this.#files++}`));
+    const file = await (this.#options.openFile ?? openPrivate)(path);
+    return (this.#current = { path, file, bytes: 0 });
+  }
+
+  async #end(): Promise<void> {
+    const ended = this.#current;
+    this.#current = undefined;
+    await ended?.file.close();
+  }
+
+  async #within(work: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    let timer: unknown;
+    const late = new Promise<never>((_, reject) => {
+      timer = clock.setTimeout(() => reject(new Error(`no answer of the file system in ${MOST_MS / 1_000} s`)), MOST_MS);
+    });
+    // Its end may come after the time limit, and nobody awaits it then.
+    work.catch(() => undefined);
+    try {
+      await Promise.race([work, late]);
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  #succeeded(): void {
+    if (this.#failure === undefined) return;
+    this.#failure = undefined;
+    for (const changed of this.#listeners) changed();
+  }
+
+  #failed(error: unknown): void {
+    const before = this.#failure;
+    this.#failure = error instanceof Error ? error.message : String(error);
+    const ended = this.#current;
+    this.#current = undefined;
+    // It may hang as the write did. A file in which no write succeeded has nothing that was sent.
+    void ended?.file
+      .close()
+      .then(() => (ended.bytes === 0 ? unlink(ended.path) : undefined))
+      .catch(() => undefined);
+    this.#tryAgain();
+    if (before === undefined) for (const changed of this.#listeners) changed();
+  }
+
+  #tryAgain(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#retry);
+    if (this.#closed) return;
+    this.#retry = clock.setTimeout(() => {
+      const at = new Date(clock.wallTime()).toISOString();
+      void this.append([{ kind: 'resumed', at, after: this.#failure ?? '' }]);
+    }, RETRY_MS);
+  }
+}
+
+function textOf(entries: readonly JournalEntry[]): string {
+  let text = '';
+  for (const entry of entries) text += `${JSON.stringify(entry)}\n`;
+  return text;
+}
+
+/** Rows name tenants' objects: no other user may read them. */
+async function openPrivate(path: string): Promise<JournalFile> {
+  const handle = await open(path, 'ax', 0o600);
+  return {
+    write: (text) => handle.appendFile(text),
+    datasync: () => handle.datasync(),
+    close: () => handle.close(),
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -6,6 +6,10 @@ export const CONDITION_TYPES = {
   },
   'kiln.io/NotCarriedOut': { on: 'Pod', means: 'an annotation requests what Kiln does not implement; present only while it does' },
   'kiln.io/WithoutEffect': { on: 'Pod', means: 'an annotation is ineffective; present only while it is' },
+  'kiln.io/Translated': {
+    on: 'Pod',
+    means: 'the external addresses of annotations eip and snat are in effect; present only while the pod requests one',
+  },
   Accepted: {
     on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, their rules, Node, NetworkAttachmentDefinition',
     means: 'the spec is valid and can take effect',
@@ -22,7 +26,7 @@ export const CONDITION_TYPES = {
     means: 'a field requests what Kiln does not implement; present only while it does',
   },
   WithoutEffect: {
-    on: 'Vpc, Subnet, IPPool, IP, Vip, OvnEip, IptablesEIP, Node, NetworkAttachmentDefinition',
+    on: 'Vpc, Subnet, IPPool, IP, Vip, OvnEip, IptablesEIP, OvnFip, OvnSnatRule, OvnDnatRule, Node, NetworkAttachmentDefinition',
     means: 'a part of the spec or an annotation is ineffective, or not fully effective; present only while it is',
   },
   Corrected: {
@@ -32,6 +36,7 @@ export const CONDITION_TYPES = {
   },
   Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back, and the two ends fit' },
   External: { on: 'Vpc', means: 'its router has a port in each external Subnet that it requests; present only while it requests one' },
+  Bfd: { on: 'Vpc', means: 'the BFD sessions that it requests are in OVN; present only while spec.enableBfd is true' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another object has the same address; present only while it does' },
   InUse: { on: 'OvnEip', means: 'NAT rules use the address; the message counts and names them; present only while they do' },

@@ -49,11 +49,13 @@ export const REASONS = {
   },
 
   ExternalConnected: { means: 'the router of the Vpc has a port in each external Subnet that it requests', next: '' },
+  BfdInPlace: { means: 'the BFD sessions of the Vpc are in OVN', next: '' },
   UsedByRules: { means: 'NAT rules use the EIP', next: '' },
   Translated: { means: 'the rows of the NAT rule are in OVN, and the router has its external port', next: '' },
 
   // Pending states.
   ExternalPending: { means: 'the router has no port in the external Subnet yet', next: 'wait; if it lasts, see the Vpc and the log' },
+  BfdPending: { means: 'BFD sessions of the Vpc are not in OVN yet', next: 'wait; if it lasts, see the condition External of the Vpc' },
   EipPending: { means: 'the EIP that the NAT rule names has no address yet', next: 'see the EIP' },
   RouterPending: { means: 'the logical router does not exist yet', next: 'wait; if it lasts, see the log' },
   RouterPortPending: {
@@ -308,6 +310,10 @@ export const REASONS = {
   // External networks and address translation.
   ExternalOff: { means: 'a Vpc names external Subnets and has no spec.enableExternal', next: 'set spec.enableExternal, or empty the list' },
   ExternalSubnetInvalid: { means: 'a Subnet that a Vpc requests an external port in cannot have one', next: 'name another Subnet' },
+  ExternalGatewayConfigInvalid: {
+    means: 'a key of ConfigMap ovn-external-gw-config has a value that cannot be carried out, or has no effect',
+    next: 'correct it; the message names the key, the value and the rule',
+  },
   ExternalEipInvalid: {
     means: 'the OvnEip with the name of a router port is another one than the port needs, or has no address',
     next: 'see the OvnEip; delete it, or correct it',
@@ -316,11 +322,32 @@ export const REASONS = {
     means: 'no node with label ovn.kubernetes.io/external-gw=true and a chassis can host the external port of a Vpc',
     next: 'label a node; see that its agent runs',
   },
+  BfdWithoutExternal: {
+    means: 'a Vpc has spec.enableBfd and no external gateway to watch',
+    next: 'set spec.enableExternal, or turn BFD off',
+  },
+  BfdPeersMissing: {
+    means: 'Subnets with spec.enableEcmp of a Vpc with BFD have fewer than two gateway nodes to share their traffic over',
+    next: 'create an OvnEip of type lsp for each gateway node, in an external Subnet of the Vpc, and see that it becomes ready',
+  },
+  BfdPortUnhosted: { means: 'no node can host the BFD port of the Vpc', next: 'label a node, or correct spec.bfdPort.nodeSelector' },
+  BfdUnwatched: {
+    means: 'a static route requests a BFD session and has none: the route is in effect without it',
+    next: 'set spec.enableBfd, and name a next hop in an external Subnet of the Vpc',
+  },
+  EipSnatOff: {
+    means: 'annotation eip or snat of a pod has no effect, since the controller runs with --enable-eip-snat=false',
+    next: 'remove the annotation, or start the controller without the flag',
+  },
   EipMissing: { means: 'the EIP that the NAT rule names does not exist', next: 'create it, or name another EIP' },
   EipTypeInvalid: { means: 'the EIP that the NAT rule names is for another use than NAT', next: 'name an EIP of type nat' },
   NatTargetMissing: {
     means: 'the IP object, Vip or Subnet that the NAT rule translates does not exist or has no address',
     next: 'create it, or correct spec.ipName, spec.ipType or spec.vpcSubnet',
+  },
+  NatTargetOutside: {
+    means: 'an address or network in the spec of the NAT rule is in no Subnet of its Vpc; the rule is in effect all the same',
+    next: 'correct the address; nothing, if a static route leads to it',
   },
   NatFamilyMismatch: {
     means: 'the EIP and what the NAT rule translates have no address of one family',
@@ -336,6 +363,7 @@ export const REASONS = {
     next: 'change or delete one of them; the message names the other one',
   },
   NatRuleInvalid: breach('the spec of the NAT rule'),
+  PodNatInvalid: breach('annotation eip or snat'),
 
   // Features that are not implemented.
   NotCarriedOut: { means: 'Kiln does not implement this kind or feature yet', next: 'do not rely on it' },

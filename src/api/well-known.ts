@@ -17,6 +17,8 @@ export const DEFAULT_CIDR = '10.16.0.0/16';
 export const JOIN_CIDR = '100.64.0.0/16';
 export const SERVICE_CIDR = '10.96.0.0/12';
 export const EXTERNAL_SUBNET = 'external';
+/** The ConfigMap with the external gateway of the default Vpc. */
+export const EXTERNAL_GATEWAY_CONFIG = 'ovn-external-gw-config';
 /** ProviderNetwork of a Vlan that names none. */
 export const DEFAULT_PROVIDER_NETWORK = 'provider';
 /** Default Subnet of an IptablesEIP. */
@@ -136,6 +138,8 @@ export const kilnAnnotation = {
   lease: 'kiln.io/lease',
   /** On an OvnEip that Kiln made for the port of a Vpc's router: the name of the Vpc. */
   portOf: 'kiln.io/port-of',
+  /** On a Node that Kiln labelled as a gateway node: the ConfigMap that names it. */
+  gatewayOf: 'kiln.io/gateway-of',
   /** On a Vip or an EIP: its allocated address, as JSON. */
   given: 'kiln.io/given',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
@@ -178,8 +182,10 @@ export const POD_CONDITION = 'kiln.io/NetworkBound';
 export const POD_UNIMPLEMENTED = 'kiln.io/NotCarriedOut';
 /** The condition of a pod with an annotation that has no effect. */
 export const POD_INEFFECTIVE = 'kiln.io/WithoutEffect';
+/** The condition of a pod that requests external addresses. */
+export const POD_TRANSLATED = 'kiln.io/Translated';
 /** The conditions of pods that Kiln writes. */
-export const POD_CONDITIONS: readonly string[] = [POD_CONDITION, POD_UNIMPLEMENTED, POD_INEFFECTIVE];
+export const POD_CONDITIONS: readonly string[] = [POD_CONDITION, POD_UNIMPLEMENTED, POD_INEFFECTIVE, POD_TRANSLATED];
 
 export const labelKey = {
   subnet: 'ovn.kubernetes.io/subnet',

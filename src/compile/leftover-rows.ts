@@ -15,6 +15,7 @@ import type { Rule } from './compiler.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
 import { adoptedRow, retainedRow } from './retained-row.ts';
 import { TRANSLATED, translatedFor } from './vip-eip/leftover-translation.ts';
+import { POD_USES, podTranslation } from './nat/pod-translation.ts';
 import { translations } from './nat/translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
@@ -118,7 +119,8 @@ function servedBy(world: World, text: string): ServedObject | undefined {
       if (resource === undefined || uid === undefined) return undefined;
       return {
         owner: { kind, namespace, name, uid, created: '' },
-        isReleased: isNatRule(resource) && world.ask(natRuleReleased, `${resource}/${name}`),
+        isReleased:
+          resource === 'pods' ? world.ask(podReleased, key) : isNatRule(resource) && world.ask(natRuleReleased, `${resource}/${name}`),
       };
     }
   }
@@ -129,6 +131,12 @@ const natRuleReleased: Query<boolean> = defineQuery('nat-rule-released', (world,
   const at = key.indexOf('/');
   const rule = world.tables[key.slice(0, at) as ResourceName]?.get(key.slice(at + 1));
   return rule?.metadata.deletionTimestamp !== undefined || world.derived(translations).get(key)?.result.kind === 'translation';
+});
+
+/** A pod needs Kube-OVN's rows no more: it requests no external address any longer, or has rows of its own. */
+const podReleased: Query<boolean> = defineQuery('pod-translation-released', (world, key) => {
+  const requested = Object.keys(POD_USES).flatMap((use) => world.ask(podTranslation, `${use}/${key}`) ?? []);
+  return requested.every((one) => 'placed' in one && one.placed);
 });
 
 /** Of an object whose kind has no rows of its own, and of a pod that Kube-OVN translated addresses for. */

@@ -26,13 +26,8 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   vpcs: {
     kind: vpcKind,
     implemented:
-      'defaultSubnet enableExternal extraExternalSubnets namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.cidr staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
-    reported: {
-      bfdPort: { enabled: true, ip: '10.255.255.255', nodeSelector: {} },
-      enableBfd: true,
-      'staticRoutes.bfdId': [{ cidr: '10.9.0.0/16', nextHopIP: '10.0.0.1', policy: 'policyDst', bfdId: 'b' }],
-      'staticRoutes.ecmpMode': [{ cidr: '10.9.0.0/16', nextHopIP: '10.0.0.1', policy: 'policyDst', ecmpMode: 'ecmp_symmetric_reply' }],
-    },
+      'bfdPort defaultSubnet enableBfd enableExternal extraExternalSubnets namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.bfdId staticRoutes.cidr staticRoutes.ecmpMode staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
+    reported: {},
     base: {},
   },
   subnets: {

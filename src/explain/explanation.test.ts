@@ -321,7 +321,7 @@ test('an ineffective field is a reason although the object is ready; kiln status
 
 test('a field that is not implemented is a note for a ready object, and is beside the reason for a waiting one', () => {
   const scene = tenant(0);
-  const annotations = { 'ovn.kubernetes.io/eip': '10.9.0.1' };
+  const annotations = { 'ovn.kubernetes.io/north_gateway': '10.9.0.1' };
   scene.pod('web', { annotations });
   scene.pod('lost', { annotations: { ...annotations, 'ovn.kubernetes.io/logical_switch': 'nowhere' } });
   scene.bench.edit('subnets', 'red', { enableMulticastSnoop: true });
@@ -329,7 +329,7 @@ test('a field that is not implemented is a note for a ready object, and is besid
   const web = explained(scene, 'pods', 'shop/web');
   assert.deepEqual(
     web.notes.map(({ what, reason, message }) => [what, reason, message.replace(/ is not implemented.*/, '')]),
-    [['not implemented', 'NotCarriedOut', 'Pod shop/web: annotation ovn.kubernetes.io/eip']],
+    [['not implemented', 'NotCarriedOut', 'Pod shop/web: annotation ovn.kubernetes.io/north_gateway']],
   );
   const { waiting, notes } = explained(scene, 'pods', 'shop/lost');
   assert.deepEqual([waiting?.reason, notes.map(({ reason }) => reason)], ['WaitingForSubnet', ['NotCarriedOut']]);

@@ -92,7 +92,7 @@ test('what is not implemented is a note: fields and annotations by object, whole
   const { bench } = scene;
   scene.subnet('red', { cidrBlock: '10.4.0.0/24', enableMulticastSnoop: true });
   bench.converge();
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/snat': '10.9.0.1' } });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/north_gateway': '10.9.0.1' } });
   bench.converge();
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
     bench.world.unimplemented.set(`networkpolicies/shop/${name}`, {
@@ -112,7 +112,7 @@ test('what is not implemented is a note: fields and annotations by object, whole
         'not implemented',
         'Pod',
         'shop/web',
-        'Pod shop/web: annotation ovn.kubernetes.io/snat is not implemented by this version of Kiln: no NAT rule is created for the pod',
+        'Pod shop/web: annotation ovn.kubernetes.io/north_gateway is not implemented by this version of Kiln: no traffic is sent through that gateway, nor through its node where its Subnet has distributed gateways',
         'kiln explain pod web -n shop',
       ],
       [

@@ -10,6 +10,7 @@ export const KINDS: readonly string[] = [
   'pod',
   'namespace',
   'node',
+  'external-gateway-config',
   'stateful-set',
   'network-attachment',
   'virtual-machine',

@@ -132,8 +132,22 @@ const SPECS: readonly TableSpec[] = [
   spec('DHCP_Options', 0, { cidr: 'value', options: 'map', external_ids: 'map' }, [], (row) =>
     dhcpOptionsId(mapText(row, 'external_ids', 'ls'), mapText(row, 'external_ids', 'protocol'), mapText(row, 'external_ids', 'port')),
   ),
-  // Kube-OVN makes them for BFD ports. No rule emits one, and a leftover one is deleted with its Vpc.
-  spec('HA_Chassis_Group', 0, { name: 'value', external_ids: 'map' }, [], byName('HA_Chassis_Group')),
+  // After router ports, whose references keep it from being deleted; a port that refers to a new one waits for it.
+  spec('HA_Chassis_Group', 3, { name: 'value', ha_chassis: 'refs', external_ids: 'map' }, [], byName('HA_Chassis_Group')),
+  spec(
+    'HA_Chassis',
+    4,
+    { chassis_name: 'value', priority: 'value', external_ids: 'map' },
+    [{ table: 'HA_Chassis_Group', column: 'ha_chassis' }],
+    (row, parent) => (parent === undefined ? undefined : rowId('HA_Chassis', parent, text(row, 'chassis_name'))),
+  ),
+  spec(
+    'BFD',
+    0,
+    { logical_port: 'value', dst_ip: 'value', min_rx: 'value', min_tx: 'value', detect_mult: 'value', external_ids: 'map' },
+    [],
+    (row) => rowId('BFD', text(row, 'logical_port'), text(row, 'dst_ip')),
+  ),
   spec('Address_Set', 0, { name: 'value', addresses: 'elements', external_ids: 'map' }, [], byName('Address_Set')),
   spec(
     'Logical_Switch',
@@ -184,6 +198,7 @@ const SPECS: readonly TableSpec[] = [
       ipv6_ra_configs: 'map',
       external_ids: 'map',
       gateway_chassis: 'refs',
+      ha_chassis_group: 'value',
     },
     [{ table: 'Logical_Router', column: 'ports' }],
     byName('Logical_Router_Port'),

@@ -1,6 +1,10 @@
 /** The external Subnets that Vpcs request ports in: what their specs say, whether it can be carried out or not. */
 import { routerToSwitchPort } from '../api/names.ts';
 import { labelKey } from '../api/well-known.ts';
+import { parseAddress } from '../net/address.ts';
+import { claimantOfObject } from './address-objects.ts';
+import type { ExternalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
+import { enabledGatewayConfig, externalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
 import { vpcIntent } from './intent.ts';
 import type { Query, World } from './world.ts';
 import { defineQuery } from './world.ts';
@@ -9,26 +13,49 @@ const NONE: readonly string[] = [];
 
 /**
  * Names of the Subnets, existing or not, in which the router of a Vpc is to have a port; without repetitions. Those of
- * `extraExternalSubnets` replace the default one.
+ * `extraExternalSubnets` replace the default one. In the default Vpc the ConfigMap of the external gateway decides, if there is one.
  */
 export const requestedExternals: Query<readonly string[]> = defineQuery('vpc-requested-externals', (world, name) => {
   const vpc = world.ask(vpcIntent, name);
   if (vpc === undefined || vpc.metadata.labels?.[labelKey.vpcExternal] === 'true') return NONE;
   const { enableExternal, extraExternalSubnets = NONE } = vpc.spec;
-  if (enableExternal !== true) return NONE;
-  const extra = [...new Set(extraExternalSubnets)].filter((subnet) => subnet !== '');
-  return extra.length > 0 ? extra : [world.settings.externalSubnet];
+  const { defaultVpc, externalSubnet } = world.settings;
+  const extra = [...new Set(extraExternalSubnets ?? NONE)].filter((subnet) => subnet !== '');
+  if (enableExternal === true && extra.length > 0) return extra;
+  const config = name === defaultVpc ? world.ask(externalGatewayConfig, '') : undefined;
+  return (config?.enabled ?? enableExternal) === true ? [externalSubnet] : NONE;
 });
+
+/** The router port of a Vpc whose addresses the ConfigMap of the external gateway has: it has no OvnEip. */
+export function configuredPort(world: World, vpc: string, subnet: string): ExternalGatewayConfig | undefined {
+  const { defaultVpc, externalSubnet } = world.settings;
+  if (vpc !== defaultVpc || subnet !== externalSubnet) return undefined;
+  const config = enabledGatewayConfig(world);
+  return config !== undefined && (config.networks.length > 0 || config.invalid.length > 0) ? config : undefined;
+}
 
 /** The OvnEip with the addresses of the port, which has the name of the port. */
 export function eipOfPort(vpc: string, subnet: string): string {
   return routerToSwitchPort(vpc, subnet);
 }
 
-/** The Vpc that an OvnEip is the port of, as its name and Subnet say; undefined if no Vpc requests such a port. */
+/** The Vpc that an OvnEip is the port of, as its name and Subnet say; undefined if no Vpc requests such a port with an OvnEip. */
 export function vpcOfEip(world: World, eip: string, subnet: string): string | undefined {
   const suffix = eipOfPort('', subnet);
   if (subnet === '' || !eip.endsWith(suffix) || eip === suffix) return undefined;
   const vpc = eip.slice(0, -suffix.length);
+  if (configuredPort(world, vpc, subnet) !== undefined) return undefined;
   return world.ask(requestedExternals, vpc).includes(subnet) ? vpc : undefined;
+}
+
+/** The claimant of the addresses of a router port that has no OvnEip. */
+export function claimantOfPort(vpc: string, subnet: string): string {
+  return claimantOfObject('RouterPort', eipOfPort(vpc, subnet));
+}
+
+/** The addresses of networks such as `172.20.0.2/24`, one of each family at most; empty for none. */
+export function addressesOfNetworks(networks: readonly string[]): { readonly v4: string; readonly v6: string } {
+  const addresses = networks.map((text) => text.split('/', 1)[0] ?? '');
+  const ofFamily = (family: 4 | 6): string => addresses.find((text) => parseAddress(text)?.family === family) ?? '';
+  return { v4: ofFamily(4), v6: ofFamily(6) };
 }

@@ -40,6 +40,17 @@ export interface Settings {
   readonly joinSubnet: string;
   /** Subnet of an OvnEip that names none. */
   readonly externalSubnet: string;
+  /** The ConfigMap with the external gateway of the default Vpc, and annotations `eip` and `snat` of pods, are in effect. */
+  readonly enableEipSnat: boolean;
+  readonly externalGatewayConfigNamespace: string;
+  /** Physical network of the external gateway, in a switch without a Vlan. */
+  readonly externalGatewayNet: string;
+  /** Its VLAN tag; 0 for none. */
+  readonly externalGatewayVlan: number;
+  /** Of BFD sessions of Vpcs: milliseconds, milliseconds, and missed packets. */
+  readonly bfdMinTx: number;
+  readonly bfdMinRx: number;
+  readonly bfdDetectMult: number;
   /** One network, or one of each family with a comma. */
   readonly defaultCidr: string;
   /** Empty: the first address of each CIDR. */
@@ -70,6 +81,13 @@ export const DEFAULT_SETTINGS: Settings = {
   defaultSubnet: DEFAULT_SUBNET,
   joinSubnet: JOIN_SUBNET,
   externalSubnet: EXTERNAL_SUBNET,
+  enableEipSnat: true,
+  externalGatewayConfigNamespace: 'kube-system',
+  externalGatewayNet: 'external',
+  externalGatewayVlan: 0,
+  bfdMinTx: 100,
+  bfdMinRx: 100,
+  bfdDetectMult: 3,
   defaultCidr: DEFAULT_CIDR,
   defaultGateway: '',
   defaultExcludeIps: [],

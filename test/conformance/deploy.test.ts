@@ -38,7 +38,7 @@ test('deploy/rbac.yaml is up to date with src/webhook; fix with: npm run --silen
 
 interface Documented {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly rules?: readonly { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[];
   readonly spec?: { readonly matchConstraints?: { readonly resourceRules: readonly { apiGroups: string[]; resources: string[] }[] } };
 }
@@ -92,7 +92,21 @@ test('the ClusterRole lets the controller watch every resource it observes, and 
   }
   assert.deepEqual(
     [...watched].toSorted(),
-    [...Object.values(RESOURCES), DEFINITIONS].map(({ plural, group }) => `${plural}.${group}`).toSorted(),
+    [...Object.values(RESOURCES).filter((one) => !('only' in one)), DEFINITIONS]
+      .map(({ plural, group }) => `${plural}.${group}`)
+      .toSorted(),
+  );
+});
+
+test('of ConfigMaps the controller reads one alone, in its namespace', () => {
+  const roles = documents('deploy/rbac.yaml').filter(({ rules = [] }) => rules.some(({ resources }) => resources.includes('configmaps')));
+  assert.deepEqual(
+    roles.map(({ kind, metadata }) => [kind, metadata.namespace]),
+    [['Role', 'kube-system']],
+  );
+  assert.deepEqual(
+    roles.flatMap(({ rules = [] }) => rules.filter(({ resources }) => resources.includes('configmaps'))),
+    [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['ovn-external-gw-config'], verbs: ['list', 'watch'] }],
   );
 });
 

@@ -101,11 +101,7 @@ export const FAILURE_CASES: readonly FailureCase[] = [
     ['C64', 'the end of a rule does not make its EIP ready'],
     ['C66', 'an EIP is removed by force while a rule uses it'],
     ['C68', 'a NAT gateway is deleted before its rules', { waitsFor: GATEWAY }],
-    [
-      'C70',
-      'an edit of the default Vpc leaves the rows of the system as they are',
-      { waitsForFeature: 'annotation `eip` of pods', shown: 'routes and policies of the system' },
-    ],
+    ['C70', 'an edit of the default Vpc leaves the rows of the system as they are'],
   ),
   ...family(
     'Services and load balancers',

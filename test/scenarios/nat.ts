@@ -117,4 +117,62 @@ export const nat: readonly Scenario[] = [
       await gatewayNodes(cluster, null);
     },
   },
+  {
+    name: 'C70 annotations eip and snat of pods of the default Vpc by the ConfigMap of the external gateway: traces in both directions, an edit of the Vpc changes nothing, and nothing remains',
+    alone: true,
+    run: async (cluster) => {
+      for (const node of ['node-1', 'node-2'])
+        await cluster.patch('node', node, { metadata: { annotations: { 'ovn.kubernetes.io/chassis': `chassis-of-${node}` } } });
+      const config = (data: object): string =>
+        `---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ovn-external-gw-config\n  namespace: kube-system\ndata: ${JSON.stringify(data)}\n`;
+      const guide = {
+        ...{ 'enable-external-gw': 'true', 'external-gw-nodes': 'node-1,node-2', 'external-gw-nic': 'eth1' },
+        ...{ 'external-gw-addr': '172.56.0.1/16', 'nic-ip': '172.56.0.254/16', 'nic-mac': '16:52:f3:13:6a:25' },
+      };
+      const annotated = (name: string, key: string, address: string): string =>
+        podYaml('gwpods', name).replace('metadata:', `metadata:\n  annotations: {ovn.kubernetes.io/${key}: ${address}}`);
+      const pods = annotated('web', 'eip', '172.56.0.221') + annotated('api', 'snat', '172.56.0.200');
+      await cluster.apply(config(guide) + namespaceYaml('gwpods') + pods);
+      await condition(cluster, 'vpc', 'ovn-cluster', 'External', 'True');
+      const [web, api] = [await running(cluster, 'gwpods', 'web'), await running(cluster, 'gwpods', 'api')];
+      for (const pod of ['web', 'api']) await condition(cluster, 'pod', pod, 'kiln.io/Translated', 'True', 'gwpods');
+      await cluster.converged();
+      const rows = async (): Promise<readonly string[]> => {
+        const dump = await cluster.dump();
+        const router = rowNamed(dump, 'Logical_Router', 'ovn-cluster');
+        const policies = children(dump, router, 'policies', 'Logical_Router_Policy').filter(({ priority }) => priority === 29_250);
+        return [...children(dump, router, 'nat', 'NAT'), ...policies].map((row) => JSON.stringify(row)).toSorted();
+      };
+      const before = await rows();
+      assert.equal(before.length, 4);
+      const mac = String(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'ovn-cluster-ovn-default')['mac']);
+      for (const [name, pod, address] of [
+        ['web', web, '172.56.0.221'],
+        ['api', api, '172.56.0.200'],
+      ] as const)
+        await cluster.eventually(`${name} sends from its external address`, async () => {
+          const match = `inport == "${name}.gwpods" && eth.src == ${said(pod, 'mac_address')} && eth.dst == ${mac} && ip4.src == ${v4(pod)} && ip4.dst == 8.8.8.8 && ip.ttl == 64 && icmp4.type == 8`;
+          assert.match(await cluster.ovn.trace('--ct=new', '--minimal', 'ovn-default', match), new RegExp(address.replaceAll('.', '\\.')));
+          return true;
+        });
+      await cluster.patch('vpc', 'ovn-cluster', { metadata: { annotations: { note: 'edited' } } });
+      await cluster.converged();
+      assert.deepEqual(await rows(), before);
+      await cluster.deleteAll(config(guide) + pods);
+      await cluster.eventually(
+        'the Vpc has no external port',
+        async () => (await cluster.get('vpc', 'ovn-cluster')).status?.['enableExternal'] === false,
+      );
+      await cluster.removeAll(namespaceYaml('gwpods'));
+      await cluster.converged();
+      const after = await cluster.dump();
+      assert.deepEqual([await rows(), rowsNamed(after, 'Logical_Switch', 'external'), after.get('Gateway_Chassis') ?? []], [[], [], []]);
+      for (const node of ['node-1', 'node-2']) {
+        const { labels, annotations } = (await cluster.get('node', node)).metadata;
+        assert.deepEqual([labels?.[GATEWAY], annotations?.['kiln.io/gateway-of']], [undefined, undefined]);
+      }
+      await gatewayNodes(cluster, null);
+      await cluster.patch('vpc', 'ovn-cluster', { metadata: { annotations: { note: null } } });
+    },
+  },
 ];

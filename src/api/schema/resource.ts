@@ -22,6 +22,8 @@ export interface SpecOnly {
 
 /** Settings that name an object which Kiln creates in every cluster, and again after a deletion. */
 export type BuiltInSetting = 'defaultVpc' | 'joinSubnet' | 'defaultSubnet';
+/** Settings that name the namespace of an object. */
+export type NamespaceSetting = 'externalGatewayConfigNamespace';
 /** Whether the cluster needs it while it has nodes, or another one may take its place. */
 export type BuiltIn = 'needed' | 'replaceable';
 
@@ -33,6 +35,8 @@ export interface KindResource extends ResourceTraits {
   readonly shortNames?: readonly string[];
   /** A cluster may lack the kind. */
   readonly optional?: true;
+  /** Kiln observes one object of the kind alone: its name, in the namespace that a setting names. */
+  readonly only?: { readonly name: string; readonly namespaceSetting: NamespaceSetting };
   /**
    * A cluster may have very many objects: a long first list is read from the API server's cache, which may be behind. A new leader knows that it
    * has seen all once a watch delivers its own write to one object (`written`), or the next change of any (`watched`).

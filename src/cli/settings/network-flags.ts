@@ -23,6 +23,13 @@ export interface NetworkFlags {
   readonly defaultLs: string;
   readonly nodeSwitch: string;
   readonly externalGatewaySwitch: string;
+  readonly externalGatewayConfigNs: string;
+  readonly externalGatewayNet: string;
+  readonly externalGatewayVlanid: number;
+  readonly enableEipSnat: boolean;
+  readonly bfdMinTx: number;
+  readonly bfdMinRx: number;
+  readonly bfdDetectMult: number;
   readonly enableLb: boolean;
   readonly networkType: Settings['networkType'];
   readonly podNicType: string;
@@ -55,6 +62,14 @@ function ranges(text: string): readonly string[] {
   return items;
 }
 
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (value < least || value > most) throw new InvalidArgumentError(`"${text}" is no number from ${least} to ${most}.`);
+    return value;
+  };
+}
+
 export function yesOrNo(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError(`"${text}" is neither true nor false.`);
   return text === 'true';
@@ -69,6 +84,8 @@ function presence(text: string | boolean): boolean {
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
   const { keepVmIp, nonPrimaryCni, misbound, tenancy, globalOptions, externalSubnet } = DEFAULT_SETTINGS;
+  const { externalGatewayConfigNamespace, externalGatewayNet, externalGatewayVlan, enableEipSnat } = DEFAULT_SETTINGS;
+  const { bfdMinTx, bfdMinRx, bfdDetectMult } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
   return [
@@ -82,6 +99,18 @@ function networkOptions(): readonly Option[] {
     read('--default-ls <name>', 'name of the default Subnet', objectName, defaultSubnet),
     read('--node-switch <name>', 'name of the join Subnet', objectName, joinSubnet),
     read('--external-gateway-switch <name>', 'Subnet of OvnEips without spec.externalSubnet', objectName, externalSubnet),
+    read(
+      '--external-gateway-config-ns <name>',
+      'namespace of ConfigMap ovn-external-gw-config',
+      objectName,
+      externalGatewayConfigNamespace,
+    ),
+    read('--external-gateway-net <name>', 'physical network of the external gateway', objectName, externalGatewayNet),
+    read('--external-gateway-vlanid <tag>', 'its VLAN tag; 0 for none', wholeNumber(0, 4095), externalGatewayVlan),
+    read('--enable-eip-snat <true|false>', 'that ConfigMap and annotations eip and snat of pods are in effect', yesOrNo, enableEipSnat),
+    read('--bfd-min-tx <milliseconds>', 'BFD of Vpcs: interval of sending', wholeNumber(1, 60_000), bfdMinTx),
+    read('--bfd-min-rx <milliseconds>', 'BFD of Vpcs: interval of receiving', wholeNumber(1, 60_000), bfdMinRx),
+    read('--bfd-detect-mult <count>', 'BFD of Vpcs: missed packets after which a session is down', wholeNumber(1, 255), bfdDetectMult),
     read('--enable-lb <true|false>', 'attach load balancers to Subnets without spec.enableLb', yesOrNo, enableLb),
     new Option('--pod-nic-type <type>', 'interface type of pods without the annotation').choices(NIC_TYPES).default(podNicType),
     read('--keep-vm-ip <true|false>', 'stopped virtual machines keep their addresses', yesOrNo, keepVmIp),
@@ -132,6 +161,13 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   defaultLs: 'defaultSubnet',
   nodeSwitch: 'joinSubnet',
   externalGatewaySwitch: 'externalSubnet',
+  externalGatewayConfigNs: 'externalGatewayConfigNamespace',
+  externalGatewayNet: 'externalGatewayNet',
+  externalGatewayVlanid: 'externalGatewayVlan',
+  enableEipSnat: 'enableEipSnat',
+  bfdMinTx: 'bfdMinTx',
+  bfdMinRx: 'bfdMinRx',
+  bfdDetectMult: 'bfdDetectMult',
   defaultCidr: 'defaultCidr',
   defaultGateway: 'defaultGateway',
   defaultExcludeIps: 'defaultExcludeIps',

@@ -3,25 +3,30 @@
  * gateway nodes that host it. Without a gateway node there is no port: one without a chassis would answer on every node at once.
  */
 import { API_VERSION } from '../../api/schema/kind.ts';
-import { routerToSwitchPort, switchToRouterPort } from '../../api/names.ts';
+import { localnetPort, routerToSwitchPort, switchToRouterPort } from '../../api/names.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
-import { parseAddress } from '../../net/address.ts';
+import type { Mac } from '../../net/mac.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject, hasAddress } from '../../world/address-objects.ts';
-import { eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
+import type { ExternalGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
+import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
+import { addressesOfNetworks, claimantOfPort, configuredPort, eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { retainedRow } from '../retained-row.ts';
+import { rowMac } from '../row-mac.ts';
 import { linkRow } from '../subnet/rows/subnet-switch.ts';
+import { subnetBasics } from '../subnet/validity/spec-in-effect.ts';
 import { owningSubnet } from '../subnet/validity/subnet-state.ts';
 import type { SubnetView } from '../subnet/validity/subnet-view.ts';
-import { isWithin } from '../subnet/validity/subnet-view.ts';
+import { isWithin, switchId } from '../subnet/validity/subnet-view.ts';
+import { localnetId } from '../subnet/validity/underlay.ts';
 import { vpcRowsRule } from '../vpc/vpc-rows-rule.ts';
 import type { VpcView } from '../vpc/vpc-view.ts';
 import { isOurs, isOursOnceAdopted, routerId, vpcOwner } from '../vpc/vpc-view.ts';
@@ -47,10 +52,19 @@ const eipOfPortHolds: Query<AddressTexts | undefined> = defineQuery('eip-of-port
 const eipExists: Query<boolean> = defineQuery('ovn-eip-exists', (world, eip) => world.ovnEips.has(eip));
 
 function portOutputs(world: World, vpc: VpcView, subnet: string): readonly Output[] {
+  const config = configuredPort(world, vpc.name, subnet);
+  if (config !== undefined && world.ask(subnetExists, subnet) === false) return ownSwitch(world, vpc, subnet, config);
   const external = owningSubnet(world, subnet);
   // The network stays for its addresses after a removal of the Subnet by force, and so does the port in it.
   if (external === undefined) return existingPort(world, vpc, subnet);
-  if (externalProblem(world, vpc.name, subnet) !== undefined) return [];
+  // A wrong edit of the ConfigMap does not cut off the cluster.
+  if (externalProblem(world, vpc.name, subnet) !== undefined) return config === undefined ? [] : existingPort(world, vpc, subnet);
+  if (config !== undefined) return [...configuredPortRows(world, vpc, external, config), ...gatewayLocalnet(world, vpc, external)];
+  return [...eipPortOutputs(world, vpc, external), ...gatewayLocalnet(world, vpc, external)];
+}
+
+function eipPortOutputs(world: World, vpc: VpcView, external: SubnetView): readonly Output[] {
+  const subnet = external.name;
   const eip = eipOfPort(vpc.name, subnet);
   const exists = world.ask(eipExists, eip);
   // Until the OvnEip has its address the port keeps its own: with a release of Kube-OVN that gives it no finalizer, say.
@@ -62,28 +76,104 @@ function portOutputs(world: World, vpc: VpcView, subnet: string): readonly Outpu
 }
 
 function portRows(world: World, vpc: VpcView, external: SubnetView, held: AddressTexts): readonly RowOutput[] {
-  const owner = vpcOwner(vpc);
-  const id = externalPortId(vpc.name, external.name);
-  const name = routerToSwitchPort(vpc.name, external.name);
   const networks = familiesOf(external).flatMap((family) => {
     const address = family === 4 ? held.v4 : held.v6;
     const cidr = ofFamily(external, family)?.cidr ?? '';
     return address === '' ? [] : [address + cidr.slice(cidr.indexOf('/'))];
   });
+  return rowsOfPort(world, vpc, external.name, networks, held.mac);
+}
+
+function rowsOfPort(world: World, vpc: VpcView, external: string, networks: readonly string[], mac: string): readonly RowOutput[] {
+  const owner = vpcOwner(vpc);
+  const id = externalPortId(vpc.name, external);
+  const name = routerToSwitchPort(vpc.name, external);
   const port: RowOutput = {
     kind: 'row',
     id,
     owner,
     rule: RULE,
     parent: { id: routerId(vpc.router), column: 'ports' },
-    columns: { name, mac: held.mac, networks, options: {} },
+    columns: { name, mac, networks, options: {} },
     externalIds: { lr: vpc.router },
   };
-  const link = linkRow(owner, external.name, switchToRouterPort(external.name, vpc.name), name);
+  const link = linkRow(owner, external, switchToRouterPort(external, vpc.name), name);
   // The node that hosts an address says so to the physical network: when the port moves, or a rule changes its type, neighbours know the other MAC.
   const columns = { ...link.columns, options: { 'router-port': name, 'nat-addresses': 'router' } };
   return [port, { ...link, rule: RULE, columns }, ...gatewayChassisRows(world, vpc.name, port)];
 }
+
+/**
+ * The port with the addresses of the ConfigMap, once they are reserved. Until then the port stays as it is: with the addresses of the
+ * ConfigMap before its edit, or of the OvnEip that it had.
+ */
+function configuredPortRows(world: World, vpc: VpcView, external: SubnetView, config: ExternalGatewayConfig): readonly Output[] {
+  const subnet = external.name;
+  const { v4, v6 } = addressesOfNetworks(config.networks);
+  const mac = macOfConfiguredPort(world, vpc, subnet, config);
+  const request: Output = {
+    kind: 'address-request',
+    request: {
+      claimant: claimantOfPort(vpc.name, subnet),
+      subnets: [subnet],
+      families: v4 === '' ? 'v6' : v6 === '' ? 'v4' : 'dual',
+      ...(v4 !== '' && { v4 }),
+      ...(v6 !== '' && { v6 }),
+      mac,
+      since: vpc.created,
+    },
+  };
+  const reservation = world.reservations.get(claimantOfPort(vpc.name, subnet));
+  const has = reservation?.kind === 'granted' && reservation.v4 === v4 && reservation.v6 === v6;
+  if (!has) return [request, ...existingPort(world, vpc, subnet)];
+  if (world.ask(gatewayChassis, vpc.name).length === 0) return [request];
+  return [request, ...rowsOfPort(world, vpc, subnet, config.networks, mac)];
+}
+
+function macOfConfiguredPort(world: World, vpc: VpcView, subnet: string, { mac }: ExternalGatewayConfig): Mac {
+  return parseMac(mac) ?? rowMac(world, externalPortId(vpc.name, subnet), 'mac');
+}
+
+/**
+ * Without a Subnet the port has a switch with a port into the physical network of the gateways: Kube-OVN's ConfigMap needs no Subnet. If a
+ * Subnet of the name comes, it takes the switch over.
+ */
+function ownSwitch(world: World, vpc: VpcView, subnet: string, config: ExternalGatewayConfig): readonly Output[] {
+  if (config.invalid.length > 0) return existingPort(world, vpc, subnet);
+  if (world.ask(gatewayChassis, vpc.name).length === 0) return [];
+  const row: RowOutput = { kind: 'row', id: switchId(subnet), owner: vpcOwner(vpc), rule: RULE, columns: { name: subnet } };
+  const mac = macOfConfiguredPort(world, vpc, subnet, config);
+  return [row, localnetRow(world, vpc, subnet), ...rowsOfPort(world, vpc, subnet, config.networks, mac)];
+}
+
+/** The port into the physical network of the gateways in the switch of a Subnet that has no Vlan: with one, it has its own. */
+function gatewayLocalnet(world: World, vpc: VpcView, { name, vlan, isOvn }: SubnetView): readonly RowOutput[] {
+  const isConfigured = vpc.isDefault && name === world.settings.externalSubnet && enabledGatewayConfig(world) !== undefined;
+  return isConfigured && isOvn && vlan === '' ? [localnetRow(world, vpc, name)] : [];
+}
+
+function localnetRow(world: World, vpc: VpcView, subnet: string): RowOutput {
+  const { externalGatewayNet, externalGatewayVlan } = world.settings;
+  return {
+    kind: 'row',
+    id: localnetId(subnet),
+    owner: vpcOwner(vpc),
+    rule: RULE,
+    parent: { id: switchId(subnet), column: 'ports' },
+    columns: {
+      name: localnetPort(subnet),
+      type: 'localnet',
+      addresses: ['unknown'],
+      options: { network_name: externalGatewayNet },
+      tag: externalGatewayVlan === 0 ? null : externalGatewayVlan,
+      dhcpv4_options: null,
+      dhcpv6_options: null,
+    },
+    externalIds: { ls: subnet },
+  };
+}
+
+const subnetExists: Query<boolean> = defineQuery('external-subnet-exists', (world, name) => world.ask(subnetBasics, name) !== undefined);
 
 /** The port as it is, if it exists; its chassis follow the gateway nodes. */
 function existingPort(world: World, vpc: VpcView, subnet: string): readonly RowOutput[] {
@@ -135,8 +225,6 @@ function addressesOfPort(world: World, vpc: VpcView, subnet: string): AddressTex
   const id = externalPortId(vpc.name, subnet);
   if (!isOursOnceAdopted(world, id, vpcOwner(vpc))) return { v4: '', v6: '', mac: '' };
   const networks = world.rows.column(id, 'networks');
-  const texts = networks instanceof Set ? [...networks] : splitList(String(networks ?? ''));
-  const addresses = texts.map((text) => String(text).split('/', 1)[0] ?? '');
-  const ofFamilyIn = (family: 4 | 6): string => addresses.find((text) => parseAddress(text)?.family === family) ?? '';
-  return { v4: ofFamilyIn(4), v6: ofFamilyIn(6), mac: String(world.rows.column(id, 'mac') ?? '') };
+  const texts = networks instanceof Set ? [...networks].map(String) : splitList(String(networks ?? ''));
+  return { ...addressesOfNetworks(texts), mac: String(world.rows.column(id, 'mac') ?? '') };
 }

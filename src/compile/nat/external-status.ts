@@ -3,7 +3,7 @@ import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
-import { eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
+import { configuredPort, eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -11,7 +11,7 @@ import { isOursOnceAdopted, vpcOwner, vpcSpec, vpcView } from '../vpc/vpc-view.t
 import type { ConditionOutput, Json } from '../output.ts';
 import { externalPortId } from './external-ports.ts';
 import type { Problem } from './external-problem.ts';
-import { externalProblem, gatewayNodeProblem } from './external-problem.ts';
+import { externalProblem, gatewayNodeProblem, reservationProblem } from './external-problem.ts';
 
 /** The Subnets in which the router of a Vpc has its port, as observed; sorted. */
 export const connectedExternals: Query<readonly string[]> = defineQuery('vpc-connected-externals', (world, name) => {
@@ -60,9 +60,12 @@ export function externalCondition(world: World, name: string): readonly Conditio
 
 function whyUnconnected(world: World, name: string, subnet: string): Problem | undefined {
   const problem = externalProblem(world, name, subnet) ?? gatewayNodeProblem(world, name, subnet);
-  if (problem !== undefined || world.ask(connectedExternals, name).includes(subnet)) return problem;
+  const config = configuredPort(world, name, subnet);
+  const unreserved = config === undefined ? undefined : reservationProblem(world, name, subnet);
+  if (problem !== undefined || unreserved !== undefined) return problem ?? unreserved;
+  if (world.ask(connectedExternals, name).includes(subnet)) return undefined;
   const eip = eipOfPort(name, subnet);
-  const why = world.ask(eipRefused, eip);
+  const why = config === undefined ? world.ask(eipRefused, eip) : '';
   const text = `Vpc ${name}: the router has no port in Subnet ${subnet} yet`;
   if (why === '') return { reason: 'ExternalPending', message: text, inProgress: true };
   return { reason: 'ExternalEipInvalid', message: `${text}: ${why}; ${commandText`kubectl describe ovn-eip ${eip}`}` };

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { annotationKey } from '../../api/well-known.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { nodeReady } from '../node/node-ready.ts';
@@ -11,7 +12,7 @@ import type { RowOutput } from '../output.ts';
 const FIRST_PRIORITY = 100;
 
 /** The chassis of a node, which its agent writes into an annotation; empty until then. */
-const nodeChassis: Query<string> = defineQuery('node-chassis', (world, node) => {
+export const nodeChassis: Query<string> = defineQuery('node-chassis', (world, node) => {
   const { annotations = {} } = world.nodes.get(node)?.metadata ?? {};
   return annotations[annotationKey.chassis] ?? '';
 });
@@ -32,12 +33,23 @@ const labelledChassis: Query<readonly string[]> = defineQuery('labelled-gateway-
 });
 
 /**
+ * Those of the default Vpc: nodes that users labelled, then those that the ConfigMap of the external gateway names. It labels these nodes,
+ * and the order does not depend on whether it has done so yet.
+ */
+const defaultChassis: Query<readonly string[]> = defineQuery('default-gateway-chassis', (world) => {
+  const named = enabledGatewayConfig(world)?.nodes ?? [];
+  const made = world.nodes.bucket('madeGateway', 'true');
+  const labelled = [...world.nodes.bucket('externalGateway', 'true')].filter((node) => !made.has(node)).toSorted();
+  return [...new Set([...labelled, ...named].map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
+});
+
+/**
  * The chassis for the external ports of a Vpc, the first one first. Custom Vpcs have Kube-OVN's order, by a hash of Vpc and chassis, which
  * spreads their ports. It follows the nodes: Kube-OVN keeps the set of the moment in which it made the port.
  */
 export const gatewayChassis: Query<readonly string[]> = defineQuery('gateway-chassis', (world, vpc) => {
   const labelled = world.ask(labelledChassis, '');
-  if (vpc === world.settings.defaultVpc) return labelled;
+  if (vpc === world.settings.defaultVpc) return world.ask(defaultChassis, '');
   const rank = new Map(
     labelled.map((chassis) => [
       chassis,

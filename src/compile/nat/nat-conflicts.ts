@@ -1,21 +1,39 @@
 /**
  * NAT rules that translate the same. The oldest one is in effect; each rule that conflicts with one in effect waits. All of them say so.
  */
-import { commandText } from '../../text/command-text.ts';
+import { commandText, nameArgument } from '../../text/command-text.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Problem } from './external-problem.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
-import { claimsOf, translationOf, translations } from './translation.ts';
+import { isPodUse, POD_USES } from './pod-translation.ts';
+import { addressesOf, claimsOf, translationOf, translations } from './translation.ts';
 
 /** Keys of the other rules with a claim of this one, the oldest first. */
 function rivalsOf(world: World, key: string): readonly string[] {
   const table = world.derived(translations);
-  const keys = new Set((table.get(key)?.claims ?? []).flatMap((claim) => [...table.bucket('claim', claim)]));
+  const entry = table.get(key);
+  const keys = entry === undefined ? new Set<string>() : new Set(rivalKeys(world, entry));
   const age = (one: string): string => table.get(one)?.age ?? '';
   return [...keys].filter((one) => one !== key).toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+}
+
+/** Keys of all rules that translate something of this one. */
+function rivalKeys(
+  world: World,
+  {
+    claims,
+    addresses,
+    exclusive,
+  }: { readonly claims: readonly string[]; readonly addresses: readonly string[]; readonly exclusive: boolean },
+): readonly string[] {
+  const table = world.derived(translations);
+  return [
+    ...claims.flatMap((claim) => [...table.bucket('claim', claim)]),
+    ...addresses.flatMap((address) => [...table.bucket(exclusive ? 'address' : 'exclusive', address)]),
+  ];
 }
 
 /** The older rule in effect that translates the same as this one; empty if there is none. It reads older rules alone, so it ends. */
@@ -37,30 +55,46 @@ export function waitingRules(world: World, key: string): readonly string[] {
  * @param before what it asks for now; undefined for a new one
  */
 export function conflictOfNew(world: World, resource: OvnNatRule, rule: NatRule, before?: NatRule): Problem | undefined {
-  const claims = (one: NatRule | undefined): readonly string[] => {
+  const rivals = (one: NatRule | undefined): readonly string[] => {
     const result = one === undefined ? undefined : translationOf(world, resource, one);
-    return result?.kind === 'translation' ? claimsOf(resource, result) : [];
+    if (result?.kind !== 'translation') return [];
+    return rivalKeys(world, { claims: claimsOf(resource, result), addresses: addressesOf(result), exclusive: result.distributed });
   };
-  const had = new Set(claims(before));
+  const had = new Set(rivals(before));
   const key = `${resource}/${rule.metadata.name}`;
-  const others = claims(rule).flatMap((claim) => (had.has(claim) ? [] : [...world.derived(translations).bucket('claim', claim)]));
+  // A pod gives way to a rule.
+  const others = rivals(rule).filter((one) => !had.has(one) && !isOfPod(one));
   const other = others.toSorted().find((one) => one !== key && world.ask(precedingRule, one) === '');
   if (other === undefined) return undefined;
   return { reason: 'NatConflict', message: conflictSentence(resource, rule.metadata.name, other) };
 }
 
 export function conflictSentence(resource: OvnNatRule, name: string, other: string): string {
-  return `${traitsOf(resource).kind} ${name}: ${ruleText(other)} translates the same; of two such rules the older one is in effect, and the other waits until it is gone or changed; ${describeRule(other)}`;
+  return `${traitsOf(resource).kind} ${name}: ${conflictText(other)}`;
+}
+
+/** The sentence about the rule that has precedence. */
+export function conflictText(other: string): string {
+  return `${ruleText(other)} translates the same; of two such rules the older one is in effect, and the other waits until it is gone or changed; ${describeRule(other)}`;
+}
+
+function isOfPod(key: string): boolean {
+  return isPodUse(splitKey(key).namespace);
 }
 
 export function ruleText(key: string): string {
   const { namespace: resource, name } = splitKey(key);
+  if (isPodUse(resource)) return `Pod ${name} (annotation ${POD_USES[resource].annotation})`;
   return `${traitsOf(resource as OvnNatRule).kind} ${name}`;
 }
 
 /** The command that shows a rule. */
 export function describeRule(key: string): string {
   const { namespace: resource, name } = splitKey(key);
+  if (isPodUse(resource)) {
+    const pod = splitKey(name);
+    return commandText`${['kubectl', 'describe', 'pod', '-n', nameArgument(pod.namespace), nameArgument(pod.name)]}`;
+  }
   const { plural, group } = traitsOf(resource as OvnNatRule);
   return commandText`kubectl describe ${plural}.${group} ${name}`;
 }

@@ -1,17 +1,27 @@
 /** The Northbound rows of a translation: NAT rows, or the load balancer of an OvnDnatRule, in the router of the Vpc. */
 import { rowId } from '../../nb/row-id.ts';
-import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { MemberOutput, RowOutput, RowOwner } from '../output.ts';
 import { isOurs, routerId } from '../vpc/vpc-view.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
-import type { Pair, Translation } from './translation.ts';
+import type { PodUse } from './pod-translation.ts';
+import type { Pair, Translation } from './nat-pairs.ts';
+import { natId } from './nat-pairs.ts';
 
 export const NAT_RULE = 'nat-rule';
 
 export function natRows(resource: OvnNatRule, translation: Translation, owner: RowOwner): readonly (RowOutput | MemberOutput)[] {
   if (resource === 'ovn-dnat-rules') return loadBalancer(translation, owner);
   return translation.pairs.map((pair) => natRow(resource, translation, pair, owner));
+}
+
+/** Kube-OVN's rows for the annotations of a pod: a centralized one has neither port nor options. */
+export function podNatRows(use: PodUse, translation: Translation, owner: RowOwner): readonly RowOutput[] {
+  const as = use === 'pod-eip' ? 'ovn-fips' : 'ovn-snat-rules';
+  return translation.pairs.map((pair) => {
+    const row = natRow(as, translation, pair, owner);
+    return translation.distributed ? row : { ...row, columns: { ...row.columns, options: {} } };
+  });
 }
 
 function natRow(resource: OvnNatRule, translation: Translation, { external, inner }: Pair, owner: RowOwner): RowOutput {
@@ -42,10 +52,6 @@ function fipColumns({ port, mac, distributed }: Translation): RowOutput['columns
     external_mac: distributed && port !== '' && mac !== '' ? mac : null,
     options: { stateless: String(distributed) },
   };
-}
-
-export function natId(router: string, type: string, external: string, inner: string): RowId {
-  return rowId('NAT', router, type, external, inner);
 }
 
 /** Kube-OVN has OVN forget the connections of UDP with a load balancer whose backend changes. */

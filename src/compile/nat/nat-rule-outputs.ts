@@ -11,13 +11,15 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { ConditionOutput, Json, Output, PatchOutput, RowOwner } from '../output.ts';
+import { INEFFECTIVE, ineffectiveCondition } from '../ineffective-condition.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { conflictSentence, precedingRule, waitingRules } from './nat-conflicts.ts';
+import { conflictSentence, describeRule, precedingRule, waitingRules } from './nat-conflicts.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
+import { outgoingPolicies } from './outgoing-policies.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
-import type { Translation } from './translation.ts';
+import type { Translation } from './nat-pairs.ts';
 import { translations } from './translation.ts';
 
 /** The rule of a kind. */
@@ -70,7 +72,8 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
   if (!view.durable && !rows.some((row) => row.kind === 'row' && world.rows.state(row.id) !== undefined)) return [patch];
   return [
     { ...patch, ...inEffect(world, resource, key, { view, owner, patch, translation: result }) },
-    ...natRows(resource, result, owner),
+    ...rows,
+    ...outgoingPolicies(world, key, owner),
   ];
 }
 
@@ -84,7 +87,7 @@ function notInEffect(resource: OvnNatRule, patch: PatchOutput, { reason, message
   return {
     status: statusOf(resource, undefined, false, ''),
     conditions: [...(patch.conditions ?? []), accepted],
-    withoutConditions: [...(patch.withoutConditions ?? []), 'Ready', 'NatConflict'],
+    withoutConditions: [...(patch.withoutConditions ?? []), 'Ready', 'NatConflict', INEFFECTIVE],
   };
 }
 
@@ -115,6 +118,10 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
     const message = `${subject}: the router of Vpc ${vpc} has no port in Subnet ${external} yet; ${commandText`kubectl describe vpc ${vpc}`}`;
     conditions.push({ type: 'Ready', status: 'False', reason: 'ExternalPending', message });
   }
+  const { outside } = translation;
+  const ineffective = ineffectiveCondition(outside === undefined ? [] : [outside], describeRule(key));
+  conditions.push(...(ineffective.conditions ?? []));
+  absent.push(...(ineffective.withoutConditions ?? []));
   const [first, ...others] = waiting;
   if (first === undefined) absent.push('NatConflict');
   else {

@@ -1,7 +1,8 @@
 /** What a NAT rule translates: the addresses of an IP object or a Vip, or those in its spec; and the Vpc whose router does it. */
+import type { Finding, Subject } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
-import { formatCidr, parseCidr } from '../../net/cidr.ts';
+import { cidrOf, cidrsOverlap, formatCidr, parseCidr } from '../../net/cidr.ts';
 import { commandText } from '../../text/command-text.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -21,6 +22,8 @@ export interface NatTarget {
   /** Addresses, or networks of an OvnSnatRule; empty for none. */
   readonly v4: string;
   readonly v6: string;
+  /** An address or network of the spec is in no Subnet of the Vpc. */
+  readonly outside?: Finding;
   /** MAC of the port; empty where no port of a pod or node has the address. */
   readonly mac: string;
 }
@@ -107,8 +110,33 @@ export function targetOf(world: World, resource: OvnNatRule, rule: NatRule): Nat
       'is being deleted',
       commandText`such a Vpc accepts no new ${kind}; kubectl describe vpc ${vpc}`,
     );
-  if (isExplicit) return { vpc, v4: canonical(requested.v4, isSnat), v6: canonical(requested.v6, isSnat), mac: macOf(named, requested) };
+  if (isExplicit) {
+    const texts = { v4: canonical(requested.v4, isSnat), v6: canonical(requested.v6, isSnat) };
+    const outside = outsideOf(world, { kind, name }, vpc, { [v4Field]: texts.v4, [v6Field]: texts.v6 });
+    return { vpc, ...texts, mac: macOf(named, requested), ...(outside !== undefined && { outside }) };
+  }
   return { vpc, v4: named?.v4 ?? '', v6: named?.v6 ?? '', mac: named?.mac ?? '' };
+}
+
+/** The networks of the Subnets of a Vpc. */
+const vpcNetworks: Query<readonly string[]> = defineQuery('nat-vpc-networks', (world, vpc) =>
+  [...world.subnetVpcs.in(vpc)].toSorted().flatMap((subnet) => {
+    const view = world.ask(subnetView, subnet);
+    return [view?.v4?.cidr, view?.v6?.cidr].filter((cidr) => cidr !== undefined);
+  }),
+);
+
+/** The first of the fields with an address or network that no Subnet of the Vpc has. It may be behind a static route, so the rule is in effect. */
+function outsideOf(world: World, subject: Subject, vpc: string, fields: Readonly<Record<string, string>>): Finding | undefined {
+  const networks = world.ask(vpcNetworks, vpc).flatMap((text) => parseCidr(text) ?? []);
+  for (const [field, value] of Object.entries(fields)) {
+    const address = parseAddress(value);
+    const cidr = address === undefined ? parseCidr(value) : cidrOf(address, address.family === 4 ? 32 : 128);
+    if (cidr === undefined || networks.some((network) => cidrsOverlap(network, cidr))) continue;
+    const rule = commandText`it reaches what a static route of the Vpc leads to, if anything; kubectl get subnets`;
+    return findingOf(subject, { code: 'NatTargetOutside', field: `spec.${field}`, value, problem: `is in no Subnet of Vpc ${vpc}`, rule });
+  }
+  return undefined;
 }
 
 /** The MAC of the named port, if it has the addresses of the spec. */

@@ -1,75 +1,111 @@
 /**
- * What each OvnFip, OvnSnatRule and OvnDnatRule asks OVN to translate, or why it cannot be: one derived table for all three kinds, since
- * rules of one kind can conflict with those of another.
+ * What each OvnFip, OvnSnatRule and OvnDnatRule, and the annotations of pods, ask OVN to translate, or why it cannot be: one derived table
+ * for all of them, since a rule of one kind can conflict with those of another.
  */
 import { findingOf } from '../../api/validation/finding.ts';
-import type { Family } from '../../net/address.ts';
 import { commandText } from '../../text/command-text.ts';
 import { keysOf, prefixed } from '../../world/domain.ts';
 import { requestedExternals } from '../../world/external-subnets.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { eipOfRule } from '../../world/nat-rules.ts';
-import { traitsOf } from '../../world/resources.ts';
+import { splitKey, traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import { defineTable } from '../../world/world.ts';
+import { podView } from '../pod/view/pod-view.ts';
 import type { Problem } from './external-problem.ts';
 import { eipOf } from './nat-eip.ts';
+import type { Pair, Translation } from './nat-pairs.ts';
 import { targetOf } from './nat-target.ts';
+import { isPodUse, POD_USES, podReservationProblem, podTranslation } from './pod-translation.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import { OVN_NAT_RULES } from './ovn-nat-rules.ts';
 
-/** One family of a translation. */
-export interface Pair {
-  readonly family: Family;
-  readonly external: string;
-  /** An address, or the network of an OvnSnatRule. */
-  readonly inner: string;
-}
-
-export interface Translation {
-  readonly kind: 'translation';
-  readonly vpc: string;
-  readonly eip: string;
-  /** Subnet of the EIP. */
-  readonly external: string;
-  readonly pairs: readonly Pair[];
-  /** Of an OvnFip: the MAC of the port; empty for none. */
-  readonly mac: string;
-  /** Of an OvnFip: the name of the port; empty for none. */
-  readonly port: string;
-  /** Of an OvnFip: the node of the port translates, instead of a gateway node. */
-  readonly distributed: boolean;
-  /** Of an OvnDnatRule; empty for others. */
-  readonly protocol: string;
-  readonly externalPort: string;
-  readonly internalPort: string;
-  /** Why it is in effect although its spec is not carried out as it stands. */
-  readonly reported?: Problem;
-}
-
 interface Entry {
+  readonly name: string;
   /** Identity and age of the rule, by which one of several rules that conflict has precedence. */
   readonly age: string;
   readonly result: Translation | ({ readonly kind: 'problem' } & Problem);
   /** What no other rule may translate. */
   readonly claims: readonly string[];
+  /** Its external addresses, with their Subnet. */
+  readonly addresses: readonly string[];
+  /** No other rule may use them: the node of a port answers for them, where all others need a gateway node to do so. */
+  readonly exclusive: boolean;
+  /** What the router sends outside for it, as matches; only of the default Vpc. */
+  readonly outgoing: readonly string[];
 }
 
-/** Key: `<resource>/<name>`. Index `claim`. A rule that is being deleted has no entry. */
+/**
+ * Key: `<resource>/<name>`, or `<use>/<namespace>/<name>` of a pod. Index `claim`; `address`: external address; `exclusive`: the same of rules
+ * that are exclusive; `outgoing`. A rule that is being deleted has no entry.
+ */
 export const translations = defineTable<Entry>(
   'nat-translations',
-  (world) => prefixed(Object.fromEntries(OVN_NAT_RULES.map((resource) => [`${resource}/`, keysOf(world.natRules[resource])]))),
+  (world) =>
+    prefixed({
+      ...Object.fromEntries(OVN_NAT_RULES.map((resource) => [`${resource}/`, keysOf(world.natRules[resource])])),
+      ...Object.fromEntries(
+        Object.entries(POD_USES).map(([use, { annotation }]) => [
+          `${use}/`,
+          keysOf(world.pods, ({ metadata }) => metadata.annotations?.[annotation] !== undefined),
+        ]),
+      ),
+    }),
   (world, key) => {
     const at = key.indexOf('/');
+    if (isPodUse(key.slice(0, at))) return podEntry(world, key);
     const resource = key.slice(0, at) as OvnNatRule;
     const rule = world.natRules[resource].get(key.slice(at + 1));
     if (rule === undefined || rule.metadata.deletionTimestamp !== undefined) return undefined;
     const { creationTimestamp, uid } = rule.metadata;
-    const result = translationOf(world, resource, rule);
-    return { age: `${creationTimestamp} ${uid}`, result, claims: result.kind === 'problem' ? [] : claimsOf(resource, result) };
+    return entryOf(world, resource, { name: rule.metadata.name, age: `${creationTimestamp} ${uid}` }, translationOf(world, resource, rule));
   },
-  { claim: ({ claims }) => claims },
+  {
+    claim: ({ claims }) => claims,
+    address: ({ addresses }) => addresses,
+    exclusive: ({ addresses, exclusive }) => (exclusive ? addresses : []),
+    outgoing: ({ outgoing }) => outgoing,
+  },
 );
+
+function entryOf(world: World, as: OvnNatRule, of: Pick<Entry, 'name' | 'age'>, result: Entry['result']): Entry {
+  if (result.kind === 'problem') return { ...of, result, claims: [], addresses: [], exclusive: false, outgoing: [] };
+  return {
+    ...of,
+    result,
+    claims: claimsOf(as, result),
+    addresses: addressesOf(result),
+    exclusive: result.distributed,
+    outgoing: result.vpc === world.settings.defaultVpc ? outgoingMatches(as, result) : [],
+  };
+}
+
+/** Objects have precedence over pods, whose annotations tenants write; of two pods the one with rows has it. */
+function podEntry(world: World, key: string): Entry | undefined {
+  const { namespace: use, name } = splitKey(key);
+  const pod = world.ask(podView, name);
+  const found = world.ask(podTranslation, key);
+  if (pod === undefined || found === undefined || !isPodUse(use)) return undefined;
+  const as = use === 'pod-eip' ? 'ovn-fips' : 'ovn-snat-rules';
+  const of = { name, age: `~ ${'placed' in found && found.placed ? 'placed' : 'requested'} ${pod.created} ${pod.uid}` };
+  const problem = 'reason' in found ? found : podReservationProblem(world, use, pod, found);
+  if (problem !== undefined) return entryOf(world, as, of, { kind: 'problem', ...problem });
+  return 'translation' in found ? entryOf(world, as, of, found.translation) : undefined;
+}
+
+/** The external addresses of a translation, with their Subnet. */
+export function addressesOf({ external, pairs }: Translation): readonly string[] {
+  return pairs.map((pair) => `${external} ${pair.external}`);
+}
+
+/**
+ * What goes outside by the translation, as matches of policies. Of an OvnDnatRule the replies alone: its target sends all else by the
+ * gateway of its Subnet.
+ */
+export function outgoingMatches(as: OvnNatRule, { pairs, protocol, internalPort }: Translation): readonly string[] {
+  const replies = as === 'ovn-dnat-rules' ? ` && ${protocol}.src == ${Number(internalPort)}` : '';
+  return pairs.map(({ family, inner }) => `ip${family}.src == ${inner}${replies}`);
+}
 
 /** What a rule asks for, or why it cannot have it. */
 export function translationOf(world: World, resource: OvnNatRule, rule: NatRule): Entry['result'] {
@@ -125,6 +161,7 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule)
     externalPort: isDnat ? (spec.externalPort ?? '') : '',
     internalPort: isDnat ? (spec.internalPort ?? '') : '',
     ...(eip.missing !== undefined && { reported: eip.missing }),
+    ...(target.outside !== undefined && { outside: target.outside }),
   };
 }
 

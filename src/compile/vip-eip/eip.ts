@@ -6,7 +6,7 @@ import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/vip-ei
 import { isLabelValue } from '../../api/values/label-value.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
-import { addressLabelValue, kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { addressLabelValue, annotationKey, kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
@@ -24,6 +24,7 @@ import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
+import { translations } from '../nat/translation.ts';
 import { addressOutputs, ownerOf, patchOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
@@ -46,6 +47,7 @@ export const ovnEip: Rule = {
       // An OvnEip for a router port or a node port is in use.
       used: uses.count > 0 || type !== 'nat',
       labels: ({ v4, v6 }) => ({
+        [labelKey.vpc]: uses.vpc !== '' && isLabelValue(uses.vpc) ? uses.vpc : null,
         [labelKey.ovnEipType]: type,
         [labelKey.eipV4]: addressLabelValue(v4),
         [labelKey.eipV6]: addressLabelValue(v6),
@@ -55,7 +57,9 @@ export const ovnEip: Rule = {
       status: ({ v4, v6, mac }) => ({ v4Ip: v4, v6Ip: v6, macAddress: mac, type, nat: uses.nat, ...(type !== 'lsp' && { ready }) }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
-    const report: PatchOutput = object.terminating ? patchOf(object) : { ...patchOf(object), ...inUse(name, uses) };
+    const report: PatchOutput = object.terminating
+      ? patchOf(object)
+      : { ...patchOf(object), ...inUse(name, uses), annotations: { [annotationKey.vpcNat]: uses.last === '' ? null : uses.last } };
     const madeFor = observed.metadata.annotations?.[kilnAnnotation.portOf];
     return madeFor === undefined || madeFor === vpc || object.terminating
       ? [...outputs, report]
@@ -134,6 +138,9 @@ interface Uses {
   readonly count: number;
   /** As kind and name, sorted. */
   readonly rules: readonly string[];
+  /** Of an OvnEip: the newest rule in effect, and its Vpc; empty for none. */
+  readonly last: string;
+  readonly vpc: string;
 }
 
 function usesOf(world: World, { resource, name }: AddressObject): Uses {
@@ -142,7 +149,13 @@ function usesOf(world: World, { resource, name }: AddressObject): Uses {
       .filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`))
       .map((rule) => [rules, rule] as const),
   );
+  const newest = used
+    .flatMap(([rules, rule]) => world.derived(translations).get(`${rules}/${rule}`) ?? [])
+    .flatMap(({ age, name, result }) => (result.kind === 'translation' ? [{ age, name, vpc: result.vpc }] : []))
+    .reduce((last, one) => (one.age > last.age ? one : last), { age: '', name: '', vpc: '' });
   return {
+    last: newest.name,
+    vpc: newest.vpc,
     nat: [...new Set(used.map(([rules]) => natUseOf(rules)))].toSorted().join(','),
     count: used.length,
     rules: used.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),

@@ -3,7 +3,6 @@
  * implemented.
  */
 import { vpcDefaults } from '../../api/defaults/vpc-defaults.ts';
-import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { keysOf } from '../../world/domain.ts';
 import { vpcIntent } from '../../world/intent.ts';
@@ -38,7 +37,7 @@ export const vpcSpecDefaults: Rule = {
         'vpcs',
         name,
         view.uid,
-        [...unimplementedVpcFields(spec), ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : [])],
+        world.ask(asksLoadBalancer, name) ? [VPC_LB] : [],
         () => world.ask(vpcNameConflict, name) === undefined,
       ),
     ];
@@ -61,13 +60,3 @@ const asksLoadBalancer: Query<boolean> = defineQuery(
   'vpc-asks-load-balancer',
   (world, name) => world.ask(vpcIntent, name)?.metadata.annotations?.[annotationKey.vpcLb]?.toLowerCase() === 'on',
 );
-
-/** Fields that Kiln does not implement. */
-export function unimplementedVpcFields(spec: VpcSpec): string[] {
-  return [
-    ...(spec.enableBfd === true ? ['spec.enableBfd'] : []),
-    ...(spec.bfdPort?.enabled === true ? ['spec.bfdPort'] : []),
-    ...((spec.staticRoutes ?? []).some(({ ecmpMode = '' }) => ecmpMode !== '') ? ['spec.staticRoutes[].ecmpMode'] : []),
-    ...((spec.staticRoutes ?? []).some(({ bfdId = '' }) => bfdId !== '') ? ['spec.staticRoutes[].bfdId'] : []),
-  ];
-}

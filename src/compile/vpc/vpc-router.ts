@@ -1,4 +1,5 @@
 /** The Logical_Router of a Vpc; none for a Vpc that mirrors a foreign router. */
+import { requestedExternals } from '../../world/external-subnets.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -10,7 +11,10 @@ const RULE = 'vpc-router';
 
 export const vpcRouter: Rule = vpcRowsRule(RULE, ({ world, name, view, spec }) => {
   const learnsFromRequests =
-    spec.enableExternal === true || (spec.vpcPeerings ?? []).length > 0 || world.ask(hasInterconnectedSubnet, name);
+    spec.enableExternal === true ||
+    world.ask(requestedExternals, name).length > 0 ||
+    (spec.vpcPeerings ?? []).length > 0 ||
+    world.ask(hasInterconnectedSubnet, name);
   const options = {
     mac_binding_age_threshold: '300',
     dynamic_neigh_routers: 'true',

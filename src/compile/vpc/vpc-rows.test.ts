@@ -426,14 +426,14 @@ test('what a Vpc sends over a peering and gets straight back, or that nothing an
   assert.deepEqual(reported(route), lacks);
 });
 
-test('fields that are not implemented are reported', () => {
+test('what is not implemented is reported', () => {
   const bench = setUp();
-  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableBfd: true } });
+  bench.put('vpcs', { metadata: { name: 'blue', annotations: { 'ovn.kubernetes.io/vpc_lb': 'on' } }, spec: {} });
   bench.converge();
   const reported = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
   assert.deepEqual(
     reported.map(({ message }) => message.split(' ')[2]),
-    ['spec.enableBfd'],
+    ['metadata.annotations[ovn.kubernetes.io/vpc_lb]'],
   );
 });
 

@@ -10,6 +10,8 @@ import type { Rule } from '../compiler.ts';
 import type { RowOwner, Output, RowOutput } from '../output.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { subnetRows } from '../subnet/validity/subnet-state.ts';
+import type { BfdSession } from './bfd-sessions.ts';
+import { routeSessions, watchedBy } from './bfd-sessions.ts';
 import { replacedDefaultRoutes } from './external-default-route.ts';
 import { requestedRoute } from './requested-route.ts';
 import type { Route } from './requested-route.ts';
@@ -20,23 +22,28 @@ const RULE = 'vpc-static-routes';
 
 export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, isFaulty }) => {
   const replaced = new Set(world.ask(replacedDefaultRoutes, name).map(({ index }) => index));
-  const routes: (Route & { readonly isWatched?: boolean })[] = (spec.staticRoutes ?? []).flatMap((route, i) =>
+  const sessions = world.ask(routeSessions, name);
+  const routes: (Route & { readonly session?: BfdSession | 'as it is' | undefined })[] = (spec.staticRoutes ?? []).flatMap((route, i) =>
     isFaulty(`spec.staticRoutes[${i}]`) || replaced.has(i)
       ? []
-      : requestedRoute(route).map((requested) => ({ ...requested, isWatched: (route.bfdId ?? '') !== '' })),
+      : requestedRoute(route).map((requested) => ({
+          ...requested,
+          session: sessions[i] ?? ((route.bfdId ?? '') === '' ? undefined : 'as it is'),
+        })),
   );
   if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
   const rows = new Map<RowId, Output>();
-  for (const { isWatched = false, ...route } of routes) {
+  for (const { session, ...route } of routes) {
     const row = routeRow(view.router, route, vpcOwner(view), RULE);
-    rows.set(row.id, isWatched ? { ...row, columns: { ...row.columns, ...sessionOf(world, row.id) } } : row);
+    const watch = session === undefined ? {} : session === 'as it is' ? sessionOf(world, row.id) : watchedBy(session);
+    rows.set(row.id, { ...row, columns: { ...row.columns, ...watch } });
   }
   return [...rows.values()];
 });
 
 /**
- * The BFD session of a route that Kube-OVN watches, and its options, as they are: Kiln does not implement it, and without them a next hop
- * that has failed would keep its share of the traffic.
+ * The BFD session that `bfdId` of a route names, and its options, as they are, where Kiln makes none: without them a next hop that has failed
+ * would keep its share of the traffic.
  */
 function sessionOf(world: World, id: RowId): RowOutput['columns'] {
   const bfd = world.rows.column(id, 'bfd');

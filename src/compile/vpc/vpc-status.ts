@@ -9,6 +9,10 @@ import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../findings-text.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
+import { bfdPortStatus } from './bfd-port.ts';
+import { hasSessions } from './bfd-sessions.ts';
+import { bfdCondition, bfdFindings } from './bfd-status.ts';
+import { gatewayConfigFindings } from '../nat/gateway-config-report.ts';
 import { replacedRouteFindings } from './external-default-route.ts';
 import { externalCondition, externalStatus, unusedExternals } from '../nat/external-status.ts';
 import { rowConflictOf } from '../row-conflict.ts';
@@ -42,8 +46,13 @@ export const vpcStatus: Rule = {
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
-    const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name), ...externalCondition(world, name)];
-    const absent = (['Peered', 'DefaultSubnet', 'External'] as const).filter(
+    const requested = [
+      ...peeringCondition(world, name),
+      ...defaultSubnetCondition(world, name),
+      ...externalCondition(world, name),
+      ...bfdCondition(world, view),
+    ];
+    const absent = (['Peered', 'DefaultSubnet', 'External', 'Bfd'] as const).filter(
       (type) => !requested.some((condition) => condition.type === type),
     );
     const ineffectiveReport = ineffectiveCondition(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
@@ -61,7 +70,8 @@ export const vpcStatus: Rule = {
         subnets: subnetsIn(world, name),
         vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
         ...externalStatus(world, name),
-        enableBfd: false,
+        enableBfd: hasSessions(world, view),
+        bfdPort: bfdPortStatus(world, view),
       },
       conditions: [...conditionsOf(world, view), ...requested, ...(ineffectiveReport.conditions ?? [])],
       withoutConditions: [...absent, ...(ineffectiveReport.withoutConditions ?? [])],
@@ -101,6 +111,8 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...bound,
     ...routeHostBits({ name, spec }),
     ...unusedExternals(name, spec),
+    ...bfdFindings(world, view),
+    ...(view.isDefault ? gatewayConfigFindings(world) : []),
     ...replacedRouteFindings(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(unansweredNextHops, name),

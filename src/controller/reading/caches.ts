@@ -303,8 +303,8 @@ export class Caches implements ObjectSource {
   }
 
   #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void): void {
-    const { group, version, plural, kind, namespaced, numerous, listedBy, optional = false } = traitsOf(resource);
-    const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs } = this.#options;
+    const { group, version, plural, kind, namespaced, numerous, listedBy, only, optional = false } = traitsOf(resource);
+    const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs, world } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -312,6 +312,7 @@ export class Caches implements ObjectSource {
       resource: { group, version, plural, kind, namespaced },
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
+      ...(only === undefined ? {} : { namespace: world.settings[only.namespaceSetting], fieldSelector: `metadata.name=${only.name}` }),
       pageSize: PAGE,
       ...(numerous !== undefined ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
       ...(listedBy !== undefined ? { cachedParts: (count) => this.#partsBy(listedBy as ResourceName, count) } : {}),

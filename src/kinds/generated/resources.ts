@@ -6,6 +6,7 @@ import { resource as ipPool } from '../ip-pool/resource.ts';
 import { resource as pod } from '../pod/resource.ts';
 import { resource as namespace } from '../namespace/resource.ts';
 import { resource as node } from '../node/resource.ts';
+import { resource as externalGatewayConfig } from '../external-gateway-config/resource.ts';
 import { resource as statefulSet } from '../stateful-set/resource.ts';
 import { resource as networkAttachment } from '../network-attachment/resource.ts';
 import { resource as virtualMachine } from '../virtual-machine/resource.ts';
@@ -43,6 +44,7 @@ export const RESOURCES = {
   pods: pod,
   namespaces: namespace,
   nodes: node,
+  configmaps: externalGatewayConfig,
   statefulsets: statefulSet,
   'network-attachment-definitions': networkAttachment,
   virtualmachines: virtualMachine,

@@ -6,6 +6,7 @@ import { rules as ipPool } from '../ip-pool/rules.ts';
 import { rules as pod } from '../pod/rules.ts';
 import { rules as namespace } from '../namespace/rules.ts';
 import { rules as node } from '../node/rules.ts';
+import { rules as externalGatewayConfig } from '../external-gateway-config/rules.ts';
 import { rules as networkAttachment } from '../network-attachment/rules.ts';
 import { rules as vip } from '../vip/rules.ts';
 import { rules as ovnEip } from '../ovn-eip/rules.ts';
@@ -27,6 +28,7 @@ export const RULES_OF_KINDS = {
   pods: pod,
   namespaces: namespace,
   nodes: node,
+  configmaps: externalGatewayConfig,
   'network-attachment-definitions': networkAttachment,
   vips: vip,
   'ovn-eips': ovnEip,

@@ -11,6 +11,7 @@ import { table as ipPool } from '../ip-pool/table.ts';
 import { table as pod } from '../pod/table.ts';
 import { table as namespace } from '../namespace/table.ts';
 import { table as node } from '../node/table.ts';
+import { table as externalGatewayConfig } from '../external-gateway-config/table.ts';
 import { table as statefulSet } from '../stateful-set/table.ts';
 import { table as networkAttachment } from '../network-attachment/table.ts';
 import { table as virtualMachine } from '../virtual-machine/table.ts';
@@ -36,6 +37,7 @@ export const TABLES = {
   pods: pod,
   namespaces: namespace,
   nodes: node,
+  configmaps: externalGatewayConfig,
   statefulsets: statefulSet,
   'network-attachment-definitions': networkAttachment,
   virtualmachines: virtualMachine,
@@ -64,6 +66,7 @@ export class KindTables extends AnyWorld {
   readonly pods: TableOf<typeof pod>;
   readonly namespaces: TableOf<typeof namespace>;
   readonly nodes: TableOf<typeof node>;
+  readonly externalGatewayConfigs: TableOf<typeof externalGatewayConfig>;
   readonly statefulSets: TableOf<typeof statefulSet>;
   readonly networkAttachments: TableOf<typeof networkAttachment>;
   readonly virtualMachines: TableOf<typeof virtualMachine>;
@@ -91,6 +94,7 @@ export class KindTables extends AnyWorld {
     this.pods = openTable(reactor, 'pods', pod, settings);
     this.namespaces = openTable(reactor, 'namespaces', namespace, settings);
     this.nodes = openTable(reactor, 'nodes', node, settings);
+    this.externalGatewayConfigs = openTable(reactor, 'configmaps', externalGatewayConfig, settings);
     this.statefulSets = openTable(reactor, 'statefulsets', statefulSet, settings);
     this.networkAttachments = openTable(reactor, 'network-attachment-definitions', networkAttachment, settings);
     this.virtualMachines = openTable(reactor, 'virtualmachines', virtualMachine, settings);
@@ -119,6 +123,7 @@ export class KindTables extends AnyWorld {
       pods: this.pods,
       namespaces: this.namespaces,
       nodes: this.nodes,
+      configmaps: this.externalGatewayConfigs,
       statefulsets: this.statefulSets,
       'network-attachment-definitions': this.networkAttachments,
       virtualmachines: this.virtualMachines,

@@ -1,6 +1,7 @@
+import { labelKey } from '../../api/well-known.ts';
 import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
 import { annotationsOn, CONDITIONS_KEPT_IN, ofOvn, onlyAnnotations } from '../../webhook/manifests/kind-rights.ts';
-import { all, byOperation, sameMetadata, sameObject } from '../../webhook/manifests/policy-expressions.ts';
+import { all, byOperation, onlyKeys, sameMetadata, sameObject } from '../../webhook/manifests/policy-expressions.ts';
 
 export const rights: KindRights = {
   limits: [
@@ -10,7 +11,8 @@ export const rights: KindRights = {
       expression: byOperation({
         UPDATE: all(
           sameObject('metadata'),
-          sameMetadata('annotations'),
+          sameMetadata('annotations', 'labels'),
+          onlyKeys('object.metadata.labels', `k == '${labelKey.externalGateway}'`),
           onlyAnnotations(
             ...(['allocated', 'ip_address', 'mac_address', 'cidr', 'gateway', 'logical_switch'] as const).map(ofOvn),
             ...annotationsOn('Node'),
@@ -18,7 +20,7 @@ export const rights: KindRights = {
           ),
         ),
       }),
-      message: "change a Node's annotations about its port in the join Subnet, and nothing else of a Node",
+      message: "change a Node's annotations about its port in the join Subnet and its label of a gateway node, and nothing else of a Node",
     },
   ],
 };

@@ -1,6 +1,6 @@
 import type { Node } from '../../api/kubernetes/core.ts';
 import { groupName } from '../../api/names.ts';
-import { labelKey } from '../../api/well-known.ts';
+import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { allocatedSubnets } from '../../world/allocated-subnets.ts';
 import { kindTable } from '../../world/kind-table.ts';
@@ -14,6 +14,8 @@ export const table = kindTable<Node>({
       (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
     /** `true` for gateway nodes of external networks. */
     externalGateway: ({ metadata }) => (metadata.labels?.[labelKey.externalGateway] === 'true' ? ['true'] : []),
+    /** `true` for those that Kiln labelled. */
+    madeGateway: ({ metadata }) => (metadata.annotations?.[kilnAnnotation.gatewayOf] === undefined ? [] : ['true']),
     group: ({ metadata }) => [groupName(metadata.name)],
     /** As for pods. */
     allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),

@@ -1,6 +1,8 @@
 import { builtinObjects } from './rules/built-in-objects.ts';
 import type { Rule } from '../../compile/compiler.ts';
 import { vpcExternal } from '../../compile/nat/external-ports.ts';
+import { vpcBfdPort } from '../../compile/vpc/bfd-port.ts';
+import { vpcBfd } from '../../compile/vpc/bfd-sessions.ts';
 import { vpcLifecycle, vpcSpecDefaults } from '../../compile/vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from '../../compile/vpc/vpc-load-balancers.ts';
 import { vpcPeering } from '../../compile/vpc/vpc-peering.ts';
@@ -18,6 +20,8 @@ export const rules: readonly Rule[] = [
   vpcPolicyRoutes,
   vpcPeering,
   vpcExternal,
+  vpcBfd,
+  vpcBfdPort,
   vpcStatus,
   vpcLifecycle,
 ];

@@ -4,6 +4,7 @@ import type { Pod } from '../../api/kubernetes/core.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { podNetworkFindings } from '../../api/pod/pod-network-validation.ts';
 import { podAnnotation } from '../../api/well-known.ts';
+import { podNatDenials } from '../../compile/nat/pod-translation.ts';
 import { bindingOf } from '../../compile/pod/address/pod-binding.ts';
 import { portNameConflict } from '../../compile/pod/address/pod-address.ts';
 import { podMessage } from '../../compile/pod/address/requested-values.ts';
@@ -11,6 +12,7 @@ import type { PodInterface } from '../../compile/pod/interface/pod-interface.ts'
 import { interfacesOf, selectionsOf } from '../../compile/pod/interface/pod-interfaces.ts';
 import { namedSubnet } from '../../compile/pod/address/pod-subnet.ts';
 import { ineffectiveRequests } from '../../compile/pod/report/ineffective-requests.ts';
+import type { PodView } from '../../compile/pod/view/pod-view.ts';
 import { podViewOf } from '../../compile/pod/view/pod-view.ts';
 import { excludedPortValues } from '../../compile/pod/tenancy/port-tenancy.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
@@ -33,6 +35,7 @@ export function validatePodCreate(pod: Pod, observed: Observed): AdmissionResult
   if (view === undefined) return ALLOWED;
   const denials: Denial[] = [];
   const warnings: string[] = [];
+  denials.push(...natDenials(world, view));
   const { interfaces, problem } = interfacesOf(world, view);
   if (problem !== undefined) {
     if (problem.reason === UNREADABLE)
@@ -79,13 +82,21 @@ export function validatePodUpdate(before: Pod, after: Pod, { world, complete }: 
 function exclusionDenials(world: World, pod: Pod): readonly Denial[] {
   const view = podViewOf(world, pod);
   if (view?.alive !== true || view.terminating) return [];
-  return interfacesOf(world, view).interfaces.flatMap((nic): Denial[] => {
+  const ofInterfaces = interfacesOf(world, view).interfaces.flatMap((nic): Denial[] => {
     const { requestState, durable } = bindingOf(world, nic);
     if (requestState.kind === 'waiting')
       return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
     const values = durable === undefined ? [] : excludedPortValues(world, nic, durable.addresses.subnet);
     return values.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
   });
+  return [...ofInterfaces, ...natDenials(world, view)];
+}
+
+/** External addresses that the pod requests and cannot have. */
+function natDenials(world: World, view: PodView): readonly Denial[] {
+  return podNatDenials(world, view).map(({ annotation, reason, message }) =>
+    forbidden({ reason, message }, `metadata.annotations[${annotation}]`),
+  );
 }
 
 /** The annotations that cannot be read, independent of all objects. */

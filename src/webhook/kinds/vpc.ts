@@ -2,9 +2,7 @@
 import { routeHostBits } from '../../api/validation/vpc-host-bits.ts';
 import type { Vpc } from '../../api/kinds/vpc.ts';
 import { vpcFindings, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
-import { unimplementedFieldSentence } from '../../compile/unimplemented-fields.ts';
 import { peeringOverlaps } from '../../compile/vpc/peering-overlaps.ts';
-import { unimplementedVpcFields } from '../../compile/vpc/vpc-lifecycle.ts';
 import type { Observed, AdmissionResult } from '../protocol/admission-result.ts';
 import { invalid, newFindings } from '../protocol/admission-result.ts';
 
@@ -27,8 +25,5 @@ function warningsOf(vpc: Vpc, { world, complete }: Observed): readonly string[] 
   const { name } = vpc.metadata;
   const { spec } = vpc;
   const overlaps = complete ? peeringOverlaps(world, name, spec, findingsOf(vpc)) : [];
-  return [
-    ...unimplementedVpcFields(spec).map((field) => unimplementedFieldSentence('vpcs', name, field)),
-    ...[...routeHostBits({ name, spec }), ...overlaps].map(({ message }) => message),
-  ];
+  return [...routeHostBits({ name, spec }), ...overlaps].map(({ message }) => message);
 }

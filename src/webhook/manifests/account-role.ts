@@ -65,7 +65,7 @@ function ownsStatus(resource: ResourceName): boolean {
 
 function roleRules(): readonly RoleRule[] {
   const ours = RESOURCE_NAMES.filter((resource) => traitsOf(resource).group === GROUP);
-  const others = RESOURCE_NAMES.filter((resource) => traitsOf(resource).group !== GROUP);
+  const others = RESOURCE_NAMES.filter((resource) => traitsOf(resource).group !== GROUP && traitsOf(resource).only === undefined);
   const isImplemented = (resource: ResourceName): boolean => traitsOf(resource).unimplemented === undefined;
   const isPresent = (resource: ResourceName): boolean => traitsOf(resource).optional !== true;
   const writes = (resource: ResourceName): boolean => verbsOn(resource).includes('patch');
@@ -132,7 +132,22 @@ function ruleLines({ group, resources, verbs, comment, why }: RoleRule): readonl
 }
 
 export function rbacYaml(): string {
-  return `${HEAD}${roleRules().flatMap(ruleLines).join('\n')}\n${TAIL}`;
+  return `${HEAD}${roleRules().flatMap(ruleLines).join('\n')}\n${TAIL}${singleObjects().join('\n')}\n${BINDING}`;
+}
+
+/** Rights on one object of a kind alone, in the namespace that is the default of its setting. */
+function singleObjects(): readonly string[] {
+  return RESOURCE_NAMES.flatMap((resource) => {
+    const { group, plural, kind, only } = traitsOf(resource);
+    if (only === undefined) return [];
+    return [
+      `  # The one ${kind} that Kiln reads. With another namespace in its flag this rule belongs there.`,
+      `  - apiGroups: [${group === '' ? '""' : group}]`,
+      `    resources: [${plural}]`,
+      `    resourceNames: [${only.name}]`,
+      `    verbs: [list, watch]`,
+    ];
+  });
 }
 
 const HEAD = `# The least rights that the controller needs. It uses get only after a write whose reply was lost. A test applies this file to a real kube-apiserver and runs the controller with this ServiceAccount.
@@ -182,7 +197,9 @@ rules:
     resources: [leases]
     resourceNames: [kube-ovn-controller]
     verbs: [list, watch]
----
+`;
+
+const BINDING = `---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:

@@ -753,14 +753,12 @@ test('IPPools of a frozen Subnet are validated against the network in effect, as
   assert.deepEqual([validated('10.1.0.20..10.1.0.30'), validated('10.8.0.1')], [[], ['IPPoolIpsInvalid']]);
 });
 
-test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not implemented is a warning', () => {
+test('Vpcs: routes that make no sense, the name of a Subnet', () => {
   const scene = tenant();
   const validated = (name: string, spec: object): AdmissionResult => reviewed(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });
   assert.deepEqual(codes(validated('v', { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: 'there' }] })), ['VpcStaticRouteInvalid']);
   assert.deepEqual(codes(validated('net', {})), ['VpcNamedAsSubnet']);
-  const result = validated('v', { enableBfd: true });
-  assert.deepEqual(codes(result), []);
-  assert.match(result.warnings[0] ?? '', /^Vpc v: spec\.enableBfd is set, but this version does not implement it/);
+  assert.deepEqual(validated('v', { enableBfd: true, enableExternal: true }), { denials: [], warnings: [] });
 });
 
 test('before the World is complete an object is validated alone', () => {

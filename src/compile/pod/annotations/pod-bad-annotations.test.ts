@@ -150,16 +150,20 @@ test('a running pod edited to an unreadable value keeps its network and reports 
 
 test('a pod that requests something not implemented has a condition while it does', () => {
   const scene = new PodScene();
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/eip': '1.2.3.4' } });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/north_gateway': '1.2.3.4' } });
   scene.bench.converge();
   const notImplemented = scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut');
   assert.deepEqual([notImplemented?.status, notImplemented?.reason], ['True', 'NotCarriedOut']);
   assert.match(
     notImplemented?.message ?? '',
-    /annotation ovn\.kubernetes\.io\/security_groups is not implemented .*enforced\. Pod shop\/web: annotation ovn\.kubernetes\.io\/eip /,
+    /annotation ovn\.kubernetes\.io\/security_groups is not implemented .*enforced\. Pod shop\/web: annotation ovn\.kubernetes\.io\/north_gateway /,
   );
-  const { 'ovn.kubernetes.io/security_groups': groups, 'ovn.kubernetes.io/eip': eip, ...annotations } = scene.annotations('shop/web');
-  assert.deepEqual([groups, eip], ['wall', '1.2.3.4']);
+  const {
+    'ovn.kubernetes.io/security_groups': groups,
+    'ovn.kubernetes.io/north_gateway': hop,
+    ...annotations
+  } = scene.annotations('shop/web');
+  assert.deepEqual([groups, hop], ['wall', '1.2.3.4']);
   scene.pod('web', { annotations });
   scene.bench.converge();
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut'), undefined);

@@ -15,8 +15,6 @@ const UNIMPLEMENTED_SUFFIXES: readonly (readonly [string, string])[] = [
 /** Annotations for the whole pod, likewise. */
 const UNIMPLEMENTED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [annotationKey.northGateway, 'no traffic is sent through that gateway, nor through its node where its Subnet has distributed gateways'],
-  [annotationKey.podEip, 'no NAT rule is created for the pod'],
-  [annotationKey.podSnat, 'no NAT rule is created for the pod'],
 ];
 
 /** Pods with unimplemented annotations. The domain has only these pods, and those with the condition. */

@@ -6,6 +6,7 @@
  * route of a /24 hides the default route, and the route to a Subnet that is a /16. So it is emitted only if it hides no other route.
  */
 import type { Family } from '../../../net/address.ts';
+import { parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
 import { keysOf } from '../../../world/domain.ts';
@@ -16,7 +17,8 @@ import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { emittedSubnet, subnetRows } from '../validity/subnet-state.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
-import { subnetOwner, subnetView } from '../validity/subnet-view.ts';
+import { subnetOwner, subnetSpec, subnetView } from '../validity/subnet-view.ts';
+import { ecmpPeers, watchedBy } from '../../vpc/bfd-sessions.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 import { routeRow } from '../../vpc/vpc-static-routes.ts';
 import type { Route } from '../../vpc/requested-route.ts';
@@ -30,7 +32,10 @@ export const subnetRoutes: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const view = emittedSubnet(world, name);
-    return view === undefined ? [] : subnetRouteRows(view, world.ask(sourceRoutes, name));
+    if (view === undefined) return [];
+    const routes = world.ask(sourceRoutes, name);
+    const shared = sharedRoutes(world, view, routes);
+    return shared.length > 0 ? [...subnetRouteRows(view, []), ...shared] : subnetRouteRows(view, routes);
   },
 };
 
@@ -47,6 +52,19 @@ export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): rea
     return [policyRow(view.vpc, policy, owner, RULE, { subnet: view.name })];
   });
   return [...policies, ...routes.map((route) => routeRow(view.vpc, route, owner, RULE))];
+}
+
+/** With `enableEcmp` in a Vpc with BFD the traffic is shared over the gateway nodes instead; empty if it is not. */
+function sharedRoutes(world: World, view: SubnetView, routes: readonly Route[]): readonly RowOutput[] {
+  if (view.inDefaultVpc || world.ask(subnetSpec, view.name)?.enableEcmp !== true) return [];
+  const peers = world.ask(ecmpPeers, view.vpc);
+  return routes.flatMap((route) =>
+    peers.flatMap((session): readonly RowOutput[] => {
+      if (parseAddress(session.peer)?.family !== parseCidr(route.prefix)?.family) return [];
+      const row = routeRow(view.vpc, { ...route, nexthop: session.peer }, subnetOwner(view), RULE);
+      return [{ ...row, columns: { ...row.columns, ...watchedBy(session) } }];
+    }),
+  );
 }
 
 /** The source routes of a Subnet with emitted rows. */

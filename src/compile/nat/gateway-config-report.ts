@@ -1,0 +1,66 @@
+/**
+ * What is wrong with the ConfigMap of the external gateway. A ConfigMap has no conditions: the default Vpc has them, and Events tell those
+ * who look at the ConfigMap.
+ */
+import type { Finding } from '../../api/validation/finding.ts';
+import { commandText } from '../../text/command-text.ts';
+import { ONCE } from '../../world/domain.ts';
+import { enabledGatewayConfig, externalGatewayConfig, gatewayConfigKey } from '../../kinds/external-gateway-config/table/gateway-config.ts';
+import { configuredPort, requestedExternals } from '../../world/external-subnets.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { externalProblem, reservationProblem } from './external-problem.ts';
+import { nodeChassis } from './gateway-chassis.ts';
+import { gatewayConfigFinding } from './gateway-config-finding.ts';
+
+export const gatewayConfigReport: Rule = {
+  name: 'gateway-config-report',
+  over: () => ONCE,
+  run: (world) => {
+    const config = world.ask(externalGatewayConfig, '');
+    if (config === undefined) return [];
+    const { defaultVpc, externalSubnet } = world.settings;
+    const problem =
+      configuredPort(world, defaultVpc, externalSubnet) === undefined
+        ? undefined
+        : (externalProblem(world, defaultVpc, externalSubnet) ?? reservationProblem(world, defaultVpc, externalSubnet));
+    const findings = gatewayConfigFindings(world).map(({ code, message }) => ({ reason: code, message }));
+    return [...(problem === undefined ? [] : [problem]), ...findings].map(({ reason, message }) => ({
+      ...({ kind: 'report', resource: 'configmaps', key: gatewayConfigKey(world.settings), uid: config.uid } as const),
+      ...({ type: 'Warning', reason, message } as const),
+    }));
+  },
+};
+
+/** What of it has no effect, while the rest is in effect. Empty if it is turned off. */
+export function gatewayConfigFindings(world: World): readonly Finding[] {
+  const config = enabledGatewayConfig(world);
+  if (config === undefined) return [];
+  const { settings } = world;
+  const { defaultVpc, externalSubnet } = settings;
+  const nodes = config.nodes.flatMap((name) => {
+    const problem = (text: string, rule: string, next?: string): readonly Finding[] => [
+      gatewayConfigFinding(settings, { key: 'external-gw-nodes', value: name, problem: text, rule }, next),
+    ];
+    if (!world.ask(nodeExists, name)) return problem('names no Node that exists', 'the other nodes are gateway nodes without it');
+    if (world.ask(nodeChassis, name) !== '') return [];
+    return problem('has no chassis yet', 'its agent writes it, and then it is a gateway node', commandText`kubectl describe node ${name}`);
+  });
+  const replaced = world.ask(requestedExternals, defaultVpc).includes(externalSubnet)
+    ? []
+    : [
+        gatewayConfigFinding(
+          settings,
+          {
+            ...{ key: 'enable-external-gw', value: 'true' },
+            problem: `connects no router: Vpc ${defaultVpc} names other Subnets in spec.extraExternalSubnets`,
+            rule: 'the two do not go together; empty one of them',
+          },
+          commandText`kubectl edit vpc ${defaultVpc}`,
+        ),
+      ];
+  return [...config.ineffective.map((problem) => gatewayConfigFinding(settings, problem)), ...nodes, ...replaced];
+}
+
+const nodeExists: Query<boolean> = defineQuery('gateway-node-exists', (world, name) => world.nodes.has(name));

@@ -1,0 +1,47 @@
+/**
+ * The label of gateway nodes on those that the ConfigMap of the external gateway names: agents and Vpcs of tenants read it. An annotation
+ * beside the label says that Kiln set it. Kiln removes both when the name goes; a label that a user set stays.
+ */
+import { EXTERNAL_GATEWAY_CONFIG, kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { ONCE } from '../../world/domain.ts';
+import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
+import type { Query } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { PatchOutput } from '../output.ts';
+
+interface GatewayNode {
+  readonly uid: string;
+  readonly label: string;
+  readonly made: boolean;
+}
+
+/** A projection: a kubelet writes its node every few seconds. Undefined for a missing one, and one that is being deleted. */
+const gatewayNode: Query<GatewayNode | undefined> = defineQuery('gateway-node', (world, name) => {
+  const node = world.nodes.get(name);
+  if (node === undefined || node.metadata.deletionTimestamp !== undefined) return undefined;
+  const { uid, labels, annotations } = node.metadata;
+  return { uid, label: labels?.[labelKey.externalGateway] ?? '', made: annotations?.[kilnAnnotation.gatewayOf] !== undefined };
+});
+
+export const gatewayNodeLabels: Rule = {
+  name: 'gateway-node-labels',
+  over: () => ONCE,
+  run: (world) => {
+    const named = new Set(enabledGatewayConfig(world)?.nodes);
+    const patches: PatchOutput[] = [];
+    for (const name of [...new Set([...named, ...world.nodes.bucket('madeGateway', 'true')])].toSorted()) {
+      const node = world.ask(gatewayNode, name);
+      if (node === undefined) continue;
+      const patch = { kind: 'patch', resource: 'nodes', key: name, uid: node.uid } as const;
+      const { gatewayOf } = kilnAnnotation;
+      const label = labelKey.externalGateway;
+      if (!named.has(name))
+        patches.push({ ...patch, annotations: { [gatewayOf]: null }, ...(node.label === 'true' && { labels: { [label]: null } }) });
+      // A node that a user labelled needs nothing.
+      else if (node.made || node.label !== 'true')
+        patches.push({ ...patch, annotations: { [gatewayOf]: EXTERNAL_GATEWAY_CONFIG }, labels: { [label]: 'true' } });
+    }
+    return patches;
+  },
+};

@@ -1,0 +1,44 @@
+/**
+ * Policies of the default Vpc's router that send outside what a NAT rule translates. Policies of Subnets would send it to a node (priority
+ * 29000); those to Subnets and nodes (30000 and above) come first. Kube-OVN has them for the annotations of pods alone, beside routes by
+ * source: in OVN as released such a route also takes the traffic to other Subnets.
+ */
+import { ofFamily } from '../../net/dual.ts';
+import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
+import type { World } from '../../world/world.ts';
+import type { RowOutput, RowOwner } from '../output.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
+import { policyRow } from '../vpc/vpc-policy-routes.ts';
+import { precedingRule } from './nat-conflicts.ts';
+import { translations } from './translation.ts';
+
+const RULE = 'nat-outgoing';
+/** That of Kube-OVN's annotation `north_gateway`. */
+const PRIORITY = 29_250;
+
+/** Of several rules with one match, the oldest in effect has the policy. @param key of the rule, which is in effect */
+export function outgoingPolicies(world: World, key: string, owner: RowOwner): readonly RowOutput[] {
+  const table = world.derived(translations);
+  const entry = table.get(key);
+  if (entry === undefined || entry.result.kind === 'problem') return [];
+  const { vpc, external, pairs } = entry.result;
+  return entry.outgoing.flatMap((match, at): readonly RowOutput[] => {
+    const nexthop = nextHop(world, external, pairs[at]?.family ?? 4);
+    if (nexthop === '' || isOfOlder(world, key, match)) return [];
+    return [policyRow(vpc, { priority: PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, RULE)];
+  });
+}
+
+function isOfOlder(world: World, key: string, match: string): boolean {
+  const table = world.derived(translations);
+  const age = (one: string): string => table.get(one)?.age ?? '';
+  return [...table.bucket('outgoing', match)].some((one) => one !== key && age(one) < age(key) && world.ask(precedingRule, one) === '');
+}
+
+/** As the ConfigMap of the external gateway says, else the gateway of the external Subnet; empty for none. */
+function nextHop(world: World, external: string, family: 4 | 6): string {
+  const configured = external === world.settings.externalSubnet ? ofFamily(enabledGatewayConfig(world)?.nextHops ?? {}, family) : undefined;
+  const view = world.ask(subnetView, external);
+  const gateway = view === undefined ? undefined : ofFamily(view, family)?.gateway;
+  return configured ?? gateway ?? '';
+}

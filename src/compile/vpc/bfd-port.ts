@@ -1,0 +1,106 @@
+/**
+ * `spec.bfdPort` of a Vpc: a router port that answers BFD, and the chassis that may host it. These follow the nodes: Kube-OVN takes the first
+ * three that it happens to list.
+ */
+import { createHash } from 'node:crypto';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
+import { bfdPort } from '../../api/names.ts';
+import { wrongFields } from '../../api/validation/finding.ts';
+import { splitList } from '../../net/dual.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { rowId } from '../../nb/row-id.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { nodeChassis } from '../nat/gateway-chassis.ts';
+import type { Json, RowOutput } from '../output.ts';
+import { macExternalId, rowMac } from '../row-mac.ts';
+import { vpcFindings } from './vpc-state.ts';
+import { vpcRowsRule } from './vpc-rows-rule.ts';
+import { isOurs, routerId, vpcOwner, vpcSpec } from './vpc-view.ts';
+import type { VpcView } from './vpc-view.ts';
+
+const RULE = 'vpc-bfd-port';
+const FIRST_PRIORITY = 100;
+/** Most chassis without a selector. */
+const MOST = 3;
+
+export const vpcBfdPort: Rule = vpcRowsRule(RULE, ({ world, name, view }) => {
+  const requested = world.ask(requestedBfdPort, name);
+  if (requested === undefined) return [];
+  const owner = vpcOwner(view);
+  const port = bfdPort(name);
+  const group = groupId(name);
+  const mac = rowMac(world, portId(name), 'mac');
+  const chassis = requested.nodes.map(({ chassis: chassisName }, index): RowOutput => ({
+    kind: 'row',
+    id: rowId('HA_Chassis', port, chassisName),
+    owner,
+    rule: RULE,
+    parent: { id: group, column: 'ha_chassis' },
+    columns: { chassis_name: chassisName, priority: Math.max(FIRST_PRIORITY - index, 0) },
+    externalIds: { group: port },
+  }));
+  return [
+    { kind: 'row', id: group, owner, rule: RULE, columns: { name: port }, externalIds: { lrp: port } },
+    ...chassis,
+    {
+      kind: 'row',
+      id: portId(name),
+      owner,
+      rule: RULE,
+      parent: { id: routerId(view.router), column: 'ports' },
+      columns: { name: port, mac, networks: requested.addresses, options: { 'bfd-only': 'true' }, ha_chassis_group: { ref: group } },
+      externalIds: { lr: view.router, ...macExternalId(portId(name), mac) },
+    },
+  ];
+});
+
+function portId(vpc: string): RowId {
+  return rowId('Logical_Router_Port', bfdPort(vpc));
+}
+
+function groupId(vpc: string): RowId {
+  return rowId('HA_Chassis_Group', bfdPort(vpc));
+}
+
+interface RequestedPort {
+  readonly addresses: readonly string[];
+  readonly nodes: readonly { readonly node: string; readonly chassis: string }[];
+}
+
+/** Undefined if the Vpc requests none, or a wrong one. */
+export const requestedBfdPort: Query<RequestedPort | undefined> = defineQuery('vpc-requested-bfd-port', (world, vpc) => {
+  const { enabled = false, ip = '' } = world.ask(vpcSpec, vpc)?.bfdPort ?? {};
+  const wrong = wrongFields(world.ask(vpcFindings, vpc));
+  if (!enabled || wrong.has('spec.bfdPort.ip') || wrong.has('spec.bfdPort.nodeSelector')) return undefined;
+  return { addresses: splitList(ip), nodes: chosenNodes(world, vpc) };
+});
+
+/** With a selector all nodes that match, by name; else three, by a hash of Vpc and chassis, which spreads the ports of many Vpcs. */
+function chosenNodes(world: World, vpc: string): RequestedPort['nodes'] {
+  const selector = world.ask(vpcSpec, vpc)?.bfdPort?.nodeSelector;
+  const nodes = [...world.nodes.keys()].toSorted().flatMap((node) => {
+    const chassis = world.ask(nodeChassis, node);
+    return chassis === '' ? [] : [{ node, chassis }];
+  });
+  if (selector !== undefined && selector !== null)
+    return nodes.filter(({ node }) => selectorMatches(selector, world.ask(labelsOfNode, node)));
+  const rank = (chassis: string): string =>
+    createHash('sha256')
+      .update(vpc + chassis)
+      .digest('hex');
+  return nodes.toSorted((a, b) => (rank(a.chassis) < rank(b.chassis) ? -1 : 1)).slice(0, MOST);
+}
+
+const labelsOfNode: Query<Readonly<Record<string, string>>> = defineQuery(
+  'bfd-node-labels',
+  (world, name) => world.nodes.get(name)?.metadata.labels ?? {},
+);
+
+/** `status.bfdPort`; null without a port. */
+export function bfdPortStatus(world: World, view: VpcView): Json {
+  const requested = world.ask(requestedBfdPort, view.name);
+  if (requested === undefined || !isOurs(world, portId(view.name), vpcOwner(view))) return null;
+  return { name: bfdPort(view.name), ip: requested.addresses.join(','), nodes: requested.nodes.map(({ node }) => node) };
+}

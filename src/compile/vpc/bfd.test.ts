@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { NatScene } from '../../testing/nat-scene.ts';
+import type { PlainRow, RuleBench } from '../../testing/rule-bench.ts';
+
+const sessions = (bench: RuleBench): readonly string[] =>
+  bench
+    .rows('BFD')
+    .map((row: PlainRow) => ['logical_port', 'dst_ip', 'min_rx', 'min_tx', 'detect_mult'].map((column) => String(row[column])).join(' '))
+    .toSorted();
+const bfd = (bench: RuleBench): string => {
+  const { status, reason, message } = bench.condition('vpcs', 'blue', 'Bfd') ?? {};
+  return [status, reason, message].join(' ');
+};
+const routes = (bench: RuleBench, prefix: string): readonly unknown[] =>
+  bench
+    .rows('Logical_Router_Static_Route')
+    .filter((row: PlainRow) => row['ip_prefix'] === prefix)
+    .map((row) => [row['policy'], row['nexthop'], row['bfd'], row['options']])
+    .toSorted();
+
+describe('enableBfd', () => {
+  test('watches the gateway of the external Subnet, with the settings, and takes the session away when it is off', () => {
+    const { bench } = new NatScene({ settings: { bfdMinRx: 300, bfdMinTx: 200, bfdDetectMult: 5 } });
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
+    bench.converge();
+    assert.deepEqual(sessions(bench), ['blue-external 172.20.0.1 300 200 5']);
+    assert.equal(bench.externalIds('BFD', 'blue-external|172.20.0.1')['kiln.io/owner'], 'vpc//blue');
+    assert.deepEqual([bfd(bench), bench.object('vpcs', 'blue')?.status?.['enableBfd']], ['True BfdInPlace ', true]);
+    assert.equal(bench.writesAfterRestart(), 0);
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: false });
+    bench.converge();
+    assert.deepEqual([sessions(bench), bench.object('vpcs', 'blue')?.status?.['enableBfd']], [[], false]);
+    assert.equal(bench.condition('vpcs', 'blue', 'Bfd'), undefined);
+    bench.edit('vpcs', 'blue', { enableExternal: false, enableBfd: true });
+    bench.converge();
+    assert.match(bfd(bench), /^False BfdWithoutExternal Vpc blue: spec\.enableBfd "true" watches external gateways, and the Vpc has none/);
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
+    while (!/^False BfdPending/.test(bfd(bench))) assert.ok(bench.step(), 'the Vpc says that its sessions are not in place: BfdPending');
+    bench.converge();
+    assert.match(bfd(bench), /^True/);
+    bench.delete('vpcs', 'blue');
+    bench.delete('subnets', 'inside');
+    bench.converge();
+    assert.deepEqual(sessions(bench), []);
+  });
+
+  test('adopts the session of Kube-OVN, which has no keys', () => {
+    const { bench } = new NatScene();
+    const uuid = '00000000-0000-4000-8000-0000000000bf';
+    bench.world.rows.apply(
+      bench.northbound,
+      bench.northbound.insert('BFD', uuid, {
+        logical_port: 'blue-external',
+        dst_ip: '172.20.0.1',
+        min_rx: 100,
+        min_tx: 100,
+        detect_mult: 3,
+      }),
+    );
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
+    bench.converge();
+    assert.deepEqual([...bench.northbound.table('BFD').keys()], [uuid]);
+    assert.match(bfd(bench), /^True/);
+  });
+
+  test('static routes with ecmpMode are watched, and one whose next hop is elsewhere is told', () => {
+    const { bench } = new NatScene();
+    const staticRoutes = ['172.20.0.101', '172.20.0.102', '10.5.0.9'].map((nextHopIP) => ({
+      ...{ policy: 'policyDst', cidr: '10.9.0.0/16', nextHopIP },
+      ecmpMode: 'ecmp_symmetric_reply',
+    }));
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true, staticRoutes });
+    bench.converge();
+    const watched = (peer: string): unknown => ['dst-ip', peer, `BFD/blue-external|${peer}`, { ecmp_symmetric_reply: 'true' }];
+    assert.deepEqual(routes(bench, '10.9.0.0/16'), [['dst-ip', '10.5.0.9', null, {}], watched('172.20.0.101'), watched('172.20.0.102')]);
+    assert.equal(sessions(bench).length, 3);
+    assert.match(
+      bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '',
+      /spec\.staticRoutes\[2\]\.ecmpMode .* has no BFD session/,
+    );
+    assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect')?.reason, 'BfdUnwatched');
+    assert.equal(bench.writesAfterRestart(), 0);
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: false, staticRoutes });
+    bench.converge();
+    assert.deepEqual(sessions(bench), []);
+    assert.deepEqual(
+      routes(bench, '10.9.0.0/16').map((one) => (one as readonly unknown[])[2]),
+      [null, null, null],
+    );
+  });
+
+  test('Subnets with enableEcmp share their traffic over the gateway nodes, as these come and go', () => {
+    const scene = new NatScene();
+    const { bench } = scene;
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
+    bench.put('subnets', { metadata: { name: 'inside' }, spec: { ...bench.object('subnets', 'inside')?.spec, enableEcmp: true } });
+    bench.converge();
+    assert.match(bfd(bench), /^False BfdPeersMissing/);
+    const own = routes(bench, '10.5.0.0/24');
+    assert.deepEqual(own, [['src-ip', '10.5.0.1', null, {}]]);
+    const ready = (name: string): void => {
+      const eip = bench.object('ovn-eips', name) ?? assert.fail();
+      bench.put('ovn-eips', { metadata: { name }, spec: eip.spec, status: { ...eip.status, ready: true } });
+      bench.converge();
+    };
+    for (const name of ['gw1', 'gw2']) scene.eip(name, { type: 'lsp' });
+    ready('gw1');
+    assert.deepEqual(routes(bench, '10.5.0.0/24'), own);
+    ready('gw2');
+    const peers = ['gw1', 'gw2'].map((name) => String(bench.object('ovn-eips', name)?.status?.['v4Ip']));
+    const shared = peers.map((peer) => ['src-ip', peer, `BFD/blue-external|${peer}`, { ecmp_symmetric_reply: 'true' }]);
+    assert.deepEqual(routes(bench, '10.5.0.0/24'), shared);
+    assert.equal(sessions(bench).length, 3);
+    assert.match(bfd(bench), /^True/);
+    assert.equal(bench.writesAfterRestart(), 0);
+    bench.delete('ovn-eips', 'gw2');
+    bench.converge();
+    assert.deepEqual([routes(bench, '10.5.0.0/24'), sessions(bench).length], [own, 1]);
+  });
+});
+
+describe('bfdPort', () => {
+  const group = (bench: RuleBench): readonly string[] =>
+    bench
+      .rows('HA_Chassis')
+      .toSorted((a, b) => Number(b['priority']) - Number(a['priority']))
+      .map((row) => `${String(row['chassis_name'])} ${String(row['priority'])}`);
+
+  test('is a router port with the nodes that the selector selects; they follow the nodes; off takes all away', () => {
+    const scene = new NatScene();
+    const { bench } = scene;
+    const bfdPort = { enabled: true, ip: '10.255.255.255,fd00::ff', nodeSelector: { matchLabels: { role: 'edge' } } };
+    bench.edit('vpcs', 'blue', { bfdPort });
+    bench.converge();
+    assert.deepEqual(group(bench), []);
+    assert.match(
+      bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '',
+      /spec\.bfdPort\.nodeSelector .* selects no node with a chassis/,
+    );
+    assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect')?.reason, 'BfdPortUnhosted');
+    scene.gatewayNode('gw1', { role: 'edge' });
+    scene.gatewayNode('gw2', { role: 'edge' });
+    bench.converge();
+    assert.deepEqual(group(bench), ['chassis-gw1 100', 'chassis-gw2 99']);
+    const port = bench.row('Logical_Router_Port', 'bfd@blue') ?? assert.fail();
+    assert.deepEqual(
+      [port['networks'], port['options'], port['ha_chassis_group']],
+      [['10.255.255.255', 'fd00::ff'], { 'bfd-only': 'true' }, 'HA_Chassis_Group/bfd@blue'],
+    );
+    assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['bfdPort'], {
+      name: 'bfd@blue',
+      ip: '10.255.255.255,fd00::ff',
+      nodes: ['gw1', 'gw2'],
+    });
+    assert.equal(bench.writesAfterRestart(), 0);
+    bench.delete('nodes', 'gw1');
+    bench.converge();
+    assert.deepEqual(group(bench), ['chassis-gw2 100']);
+    scene.gatewayNode('gw2', {});
+    bench.converge();
+    assert.deepEqual(group(bench), []);
+    bench.edit('vpcs', 'blue', { bfdPort: { enabled: false } });
+    bench.converge();
+    assert.deepEqual([bench.row('Logical_Router_Port', 'bfd@blue'), bench.rowIds('HA_Chassis_Group')], [undefined, []]);
+    assert.equal(bench.object('vpcs', 'blue')?.status?.['bfdPort'], undefined);
+  });
+
+  test('without a selector has three nodes, the same ones after a restart', () => {
+    const scene = new NatScene();
+    for (const name of ['gw3', 'gw4', 'gw5']) scene.gatewayNode(name, {});
+    scene.bench.edit('vpcs', 'blue', { bfdPort: { enabled: true, ip: '10.255.255.255' } });
+    scene.bench.converge();
+    assert.equal(group(scene.bench).length, 3);
+    assert.equal(scene.bench.writesAfterRestart(), 0);
+    scene.bench.delete('vpcs', 'blue');
+    scene.bench.delete('subnets', 'inside');
+    scene.bench.converge();
+    assert.deepEqual([scene.bench.rowIds('HA_Chassis_Group'), scene.bench.rowIds('HA_Chassis')], [[], []]);
+  });
+});

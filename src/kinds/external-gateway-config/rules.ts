@@ -1,0 +1,5 @@
+import type { Rule } from '../../compile/compiler.ts';
+import { gatewayConfigReport } from '../../compile/nat/gateway-config-report.ts';
+import { gatewayNodeLabels } from '../../compile/nat/gateway-node-labels.ts';
+
+export const rules: readonly Rule[] = [gatewayNodeLabels, gatewayConfigReport];

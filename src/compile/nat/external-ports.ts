@@ -53,7 +53,7 @@ const eipExists: Query<boolean> = defineQuery('ovn-eip-exists', (world, eip) => 
 
 function portOutputs(world: World, vpc: VpcView, subnet: string): readonly Output[] {
   const config = configuredPort(world, vpc.name, subnet);
-  if (config !== undefined && world.ask(subnetExists, subnet) === false) return ownSwitch(world, vpc, subnet, config);
+  if (config !== undefined && !world.ask(subnetExists, subnet)) return ownSwitch(world, vpc, subnet, config);
   const external = owningSubnet(world, subnet);
   // The network stays for its addresses after a removal of the Subnet by force, and so does the port in it.
   if (external === undefined) return existingPort(world, vpc, subnet);

@@ -36,7 +36,8 @@ describe('enableBfd', () => {
     bench.converge();
     assert.match(bfd(bench), /^False BfdWithoutExternal Vpc blue: spec\.enableBfd "true" watches external gateways, and the Vpc has none/);
     bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
-    while (!bfd(bench).startsWith('False BfdPending')) assert.ok(bench.step(), 'the Vpc says that its sessions are not in place: BfdPending');
+    while (!bfd(bench).startsWith('False BfdPending'))
+      assert.ok(bench.step(), 'the Vpc says that its sessions are not in place: BfdPending');
     bench.converge();
     assert.match(bfd(bench), /^True/);
     bench.delete('vpcs', 'blue');

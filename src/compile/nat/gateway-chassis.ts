@@ -40,7 +40,8 @@ const defaultChassis: Query<readonly string[]> = defineQuery('default-gateway-ch
   const named = enabledGatewayConfig(world)?.nodes ?? [];
   const made = world.nodes.bucket('madeGateway', 'true');
   const labelled = [...world.nodes.bucket('externalGateway', 'true')].filter((node) => !made.has(node)).toSorted();
-  return [...new Set([...labelled, ...named].map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
+  const nodes = hosting(world, [...new Set([...labelled, ...named])]);
+  return [...new Set(nodes.map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
 });
 
 /**

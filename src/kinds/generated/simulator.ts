@@ -6,6 +6,7 @@ import { simulator as ipPool } from '../ip-pool/simulator.ts';
 import { simulator as pod } from '../pod/simulator.ts';
 import { simulator as namespace } from '../namespace/simulator.ts';
 import { simulator as node } from '../node/simulator.ts';
+import { simulator as externalGatewayConfig } from '../external-gateway-config/simulator.ts';
 import { simulator as statefulSet } from '../stateful-set/simulator.ts';
 import { simulator as networkAttachment } from '../network-attachment/simulator.ts';
 import { simulator as virtualMachine } from '../virtual-machine/simulator.ts';
@@ -24,6 +25,7 @@ export const SIMULATOR_OF_KINDS = {
   pods: pod,
   namespaces: namespace,
   nodes: node,
+  configmaps: externalGatewayConfig,
   statefulsets: statefulSet,
   'network-attachment-definitions': networkAttachment,
   virtualmachines: virtualMachine,

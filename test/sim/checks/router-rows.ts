@@ -186,6 +186,8 @@ export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly stri
   const peers = (vpc.spec.vpcPeerings ?? []).length > 0;
   const learns = options.get('always_learn_from_arp_request') !== 'false';
   const connected = [...world.subnets.entries()].some(([, { spec }]) => spec.u2oInterconnection === true);
+  const config = [...world.externalGatewayConfigs.entries()].find(([, { spec }]) => spec['enable-external-gw'] !== 'false');
+  const external = vpc.spec.enableExternal === true || (vpc.metadata.name === world.settings.defaultVpc && config !== undefined);
   return [
     ...(vpc.spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '', policy }) => {
       const [network, host, hop] = [parseCidr(cidr), parseAddress(cidr), parseAddress(nextHopIP)];
@@ -197,9 +199,7 @@ export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly stri
         : [`route ${cidr} by ${nextHopIP} is by ${alike.map((row) => textOf(row['policy'])).join()}, and not ${expected}`];
     }),
     ...(learns || !peers || options.size === 0 ? [] : ['router does not learn from ARP requests of its peers']),
-    ...(learns && !peers && !connected && vpc.spec.enableExternal !== true && options.size > 0
-      ? ['router learns from every ARP request']
-      : []),
+    ...(learns && !peers && !connected && !external && options.size > 0 ? ['router learns from every ARP request'] : []),
     ...balancersOf(vpc).flatMap(([name, protocol, session]) => {
       const row = best(world, 'Load_Balancer', name);
       if (row === undefined) return [];

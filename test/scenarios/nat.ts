@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { PrintedObject } from '../../src/testing/scenario-cluster.ts';
 import { children, rowNamed, rowsNamed, traces } from './northbound.ts';
 import { gatewayNodes, network, object, ready, said, v4 } from './nat-network.ts';
-import { condition, podYaml, running, untilDeleted } from './pods.ts';
+import { condition, namespaceYaml, podYaml, running, untilDeleted } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 export const nat: readonly Scenario[] = [
@@ -169,7 +169,7 @@ export const nat: readonly Scenario[] = [
       assert.deepEqual([await rows(), rowsNamed(after, 'Logical_Switch', 'external'), after.get('Gateway_Chassis') ?? []], [[], [], []]);
       for (const node of ['node-1', 'node-2']) {
         const { labels, annotations } = (await cluster.get('node', node)).metadata;
-        assert.deepEqual([labels?.[GATEWAY], annotations?.['kiln.io/gateway-of']], [undefined, undefined]);
+        assert.deepEqual([labels?.['ovn.kubernetes.io/external-gw'], annotations?.['kiln.io/gateway-of']], [undefined, undefined]);
       }
       await gatewayNodes(cluster, null);
       await cluster.patch('vpc', 'ovn-cluster', { metadata: { annotations: { note: null } } });

@@ -3,7 +3,6 @@
  * (Kube-OVN permits a change from empty to the default Vpc only).
  */
 import { routerToSwitchPort } from '../api/names.ts';
-import type { Subnet } from '../api/kinds/subnet.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { Domain } from './domain.ts';
@@ -16,7 +15,11 @@ import { Table } from './table.ts';
 /** Of a Subnet, what its Vpc follows from. */
 export interface VpcClaim {
   readonly metadata: { readonly name: string };
-  readonly spec: Pick<Subnet['spec'], 'vpc'>;
+  readonly spec: { readonly vpc?: string };
+}
+
+interface ObservedClaim extends VpcClaim {
+  readonly metadata: { readonly name: string; readonly uid: string };
 }
 
 interface Attachment {
@@ -28,7 +31,7 @@ const OWNER = 'subnet//';
 
 export class SubnetVpcs {
   readonly #table: Table<string>;
-  readonly #subnets: Table<Subnet>;
+  readonly #subnets: Pick<Table<ObservedClaim>, 'peek' | 'onChange'>;
   readonly #rows: ObservedRows;
   readonly #defaultVpc: string;
   /** By Subnet, from its router ports. After a Subnet was created again in another Vpc, the port of the old one counts until it is gone. */
@@ -36,7 +39,7 @@ export class SubnetVpcs {
   /** By router port: finds the Subnet of a port that is gone. */
   readonly #subnetOf = new Map<RowId, string>();
 
-  constructor(reactor: Reactor, subnets: Table<Subnet>, rows: ObservedRows, defaultVpc: string) {
+  constructor(reactor: Reactor, subnets: Pick<Table<ObservedClaim>, 'peek' | 'onChange'>, rows: ObservedRows, defaultVpc: string) {
     this.#table = new Table<string>(reactor, 'subnet-vpcs', { vpc: (vpc) => [vpc] });
     this.#subnets = subnets;
     this.#rows = rows;

@@ -30,7 +30,6 @@ const EXCEPTIONS: readonly Exception[] = [
       'src/explain/status.ts': 'vpcs subnets namespaces',
       'src/world/intent.ts': 'vpcs subnets',
       'src/world/selections/selection.ts': 'pods namespaces',
-      'src/world/subnet-vpcs.ts': 'subnets',
     },
   },
   {

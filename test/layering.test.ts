@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ipam: ['net'],
   runtime: ['text'],
   ovsdb: ['timing'],
-  nb: ['net', 'ovsdb'],
+  nb: ['text', 'net', 'ovsdb'],
   journal: ['timing', 'ovsdb', 'nb'],
   'match-language': ['net'],
   api: ['text', 'net', 'match-language'],

@@ -1,7 +1,7 @@
 /** One Northbound identity: the desired row against the observed rows. */
 import { memberKey } from '../compile/desired-rows.ts';
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
-import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { hasVendorKey, mayAdopt, neighbourOf, OWNER_KEY, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, insertSeed, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
@@ -352,7 +352,7 @@ function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): bo
 }
 
 function foreignSentence(id: RowId, row: Observed): string {
-  const program = row.ownership.kind === 'foreign' && row.ownership.family !== 'unknown' ? row.ownership.family : 'another program';
+  const program = row.ownership.kind === 'foreign' ? neighbourOf(row.ownership) : 'another program';
   // Its owner may need it: only that program, or its administrator, can give the name up.
   const look = commandText`ovn-nbctl list ${row.table} ${row.uuid}`;
   return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${program}, and Kiln does not change it; create the object under another name: ${look}`;

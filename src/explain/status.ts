@@ -12,6 +12,7 @@ import { RESOURCE_NAMES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { addressesCounted } from './address-counts.ts';
 import { foreignRows } from './foreign-rows.ts';
+import { neighbourhood } from './neighbours.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { typedName } from './kind-names.ts';
 import { unimplementedGroups } from './unimplemented.ts';
@@ -47,6 +48,13 @@ export interface ClusterStatus {
   readonly rows: number | undefined;
   /** Rows of other programs by table; empty if the database was not read, or for chosen objects. */
   readonly foreignRows: Readonly<Record<string, number>>;
+  /** The programs that these rows belong to, as far as it shows, and how many of their rows touch one of Kiln. */
+  readonly neighbours: readonly {
+    readonly name: string;
+    readonly rows: number;
+    readonly tables: Readonly<Record<string, number>>;
+    readonly touches: number;
+  }[];
   readonly findings: readonly Finding[];
   readonly notes: readonly Note[];
 }
@@ -99,6 +107,7 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     counts,
     rows: northbound ? world.rows.owned.size : undefined,
     foreignRows: northbound && chosen === ALL ? foreignRows(world) : {},
+    neighbours: northbound && chosen === ALL ? neighbourCounts(world) : [],
     findings: [
       ...objectFindings(world, chosen),
       ...nearlyFull(world, chosen),
@@ -108,6 +117,10 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     ],
     notes: notesOf(world, chosen),
   };
+}
+
+function neighbourCounts(world: World): ClusterStatus['neighbours'] {
+  return neighbourhood(world).neighbours.map(({ name, rows, tables, touches }) => ({ name, rows, tables, touches: touches.length }));
 }
 
 function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (readonly [string, AnyObservedObject])[] {

@@ -1,17 +1,11 @@
 /** Owners of rows in messages. Pure. */
-import type { ForeignFamily, Ownership } from '../nb/ownership.ts';
-
-const FAMILIES: Readonly<Record<ForeignFamily, string>> = {
-  neutron: 'Neutron',
-  'ovn-kubernetes': 'ovn-kubernetes',
-  'ovn-ic': 'ovn-ic',
-  unknown: 'another program',
-};
+import type { Ownership } from '../nb/ownership.ts';
+import { neighbourOf } from '../nb/ownership.ts';
 
 /** Whom a row of the present belongs to. */
 export function holderText(ownership: Ownership): string {
   if (ownership.kind === 'ours') return objectText(ownership.owner);
-  return ownership.kind === 'legacy' ? 'Kube-OVN' : FAMILIES[ownership.family];
+  return ownership.kind === 'legacy' ? 'Kube-OVN' : neighbourOf(ownership);
 }
 
 /** `Vpc x` of `vpc//x`, `pod ns/x` of `pod/ns/x`. */

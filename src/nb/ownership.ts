@@ -34,9 +34,10 @@ export interface Owner {
 export type Ownership =
   | { readonly kind: 'ours'; readonly owner: string; readonly uid: string; readonly rule: string }
   | { readonly kind: 'legacy' }
-  | { readonly kind: 'foreign'; readonly family: ForeignFamily };
+  | { readonly kind: 'foreign'; readonly family: ForeignFamily; readonly neighbour?: string };
 
-export type ForeignFamily = 'neutron' | 'ovn-kubernetes' | 'ovn-ic' | 'unknown';
+/** `configured`: a pattern of the configuration matches it (`neighbours.ts`), and `neighbour` is its name. */
+export type ForeignFamily = 'neutron' | 'ovn-kubernetes' | 'ovn-ic' | 'configured' | 'unknown';
 
 /** `<kind>/<namespace>/<name>`: the value of the owner key. */
 export function ownerText(owner: Owner): string {
@@ -47,7 +48,7 @@ export function ownerKeys(owner: Owner, rule: string): Readonly<Record<string, s
   return { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownerText(owner), [UID_KEY]: owner.uid, [RULE_KEY]: rule };
 }
 
-const OF_FAMILY: Readonly<Record<ForeignFamily, Ownership>> = {
+const OF_FAMILY: Readonly<Record<Exclude<ForeignFamily, 'configured'>, Ownership>> = {
   neutron: { kind: 'foreign', family: 'neutron' },
   'ovn-kubernetes': { kind: 'foreign', family: 'ovn-kubernetes' },
   'ovn-ic': { kind: 'foreign', family: 'ovn-ic' },
@@ -140,6 +141,11 @@ export function mayAdopt(externalIds: ExternalIds | undefined, { table, parents 
   if (!hasNoForeignKey(externalIds)) return false;
   if (isNamedByObject) return true;
   return KEYLESS_INSIDE.has(table) && parents.some(({ ownership: { kind } }) => kind === 'ours');
+}
+
+/** The name of the program that a foreign row belongs to, as far as it is known. */
+export function neighbourOf({ family, neighbour }: Extract<Ownership, { kind: 'foreign' }>): string {
+  return neighbour ?? (family === 'unknown' ? 'another program' : family);
 }
 
 /** Whether a row has the vendor key. @param held its column external_ids */

@@ -4,7 +4,8 @@
  * parents consistent, and every read is tracked.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
-import type { ParentRow, Ownership } from '../nb/ownership.ts';
+import { Neighbours } from '../nb/neighbours.ts';
+import type { ParentRow, Ownership, TableAndParents } from '../nb/ownership.ts';
 import { dependsOnParents, hasKilnKey, LEFTOVER_RULE, ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isOwnUuid, rowId, tableOf } from '../nb/row-id.ts';
@@ -58,6 +59,8 @@ export interface RowsListener {
   readonly member: (id: RowId, column: string, member: RowId) => void;
 }
 
+/** Columns that show whose a row is. */
+const SHOWING: readonly string[] = ['external_ids', 'name', 'other_config'];
 /** Rows per step: a few milliseconds. */
 const STEP = 500;
 
@@ -69,6 +72,7 @@ export class ObservedRows implements ReadRows {
   readonly leftovers: LeftoverRows;
   readonly foreignNetworks: FoundRows;
   readonly keyless: FoundRows;
+  readonly neighbours: Neighbours;
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
   readonly #byId = new Map<RowId, Identity>();
@@ -84,8 +88,10 @@ export class ObservedRows implements ReadRows {
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
 
-  constructor(reactor: Reactor) {
+  /** @param neighbours other programs that are known by patterns */
+  constructor(reactor: Reactor, neighbours: Neighbours = Neighbours.NONE) {
     this.#reactor = reactor;
+    this.neighbours = neighbours;
     this.#ecmp = new EcmpRoutes(reactor);
     this.leftovers = new LeftoverRows(reactor);
     this.foreignNetworks = new FoundRows(reactor, isForeignNetwork);
@@ -437,9 +443,9 @@ export class ObservedRows implements ReadRows {
       return;
     }
     const ownership =
-      before !== undefined && before.row === row && (changed === undefined || !changed.has('external_ids'))
+      before !== undefined && before.row === row && (changed === undefined || !SHOWING.some((column) => changed.has(column)))
         ? this.#ownershipIn(before)
-        : ownershipOf(externalIdsOf(row), dependsOnParents(table) ? { table, parents: this.parentRowsOf(uuid) } : undefined);
+        : this.#decided(row, dependsOnParents(table) ? { table, parents: this.parentRowsOf(uuid) } : undefined);
     const entry: Entry = { id, table, uuid, ownership, parent: link, row };
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
@@ -465,7 +471,11 @@ export class ObservedRows implements ReadRows {
   /** The ownership with the present parents; the same object if it has not changed. */
   #ownershipIn({ uuid, table, row, ownership }: Entry): Ownership {
     if (ownership.kind === 'ours' || !dependsOnParents(table)) return ownership;
-    return ownershipOf(externalIdsOf(row), { table, parents: this.parentRowsOf(uuid) });
+    return this.#decided(row, { table, parents: this.parentRowsOf(uuid) });
+  }
+
+  #decided(row: Row, within: TableAndParents | undefined): Ownership {
+    return this.neighbours.decide(row, ownershipOf(externalIdsOf(row), within));
   }
 
   /** The parents of a row; their own ownership depends on their keys alone. */
@@ -476,7 +486,7 @@ export class ObservedRows implements ReadRows {
       const keys = externalIdsOf(row);
       const ownership =
         this.#entries.get(link.uuid)?.ownership ??
-        ownershipOf(keys, dependsOnParents(link.table) ? { table: link.table, parents: [] } : undefined);
+        this.#decided(row, dependsOnParents(link.table) ? { table: link.table, parents: [] } : undefined);
       return [{ name: String(row['name'] ?? ''), ownership, wasAdopted: hasKilnKey(keys) || isOwnUuid(link.uuid) }];
     });
   }

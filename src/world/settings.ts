@@ -1,4 +1,5 @@
 /** Settings of a cluster, which rules read as constants. Names and defaults are those of Kube-OVN's flags. */
+import type { NeighbourPattern } from '../nb/neighbours.ts';
 import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_SUBNET, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
 /**
@@ -74,6 +75,8 @@ export interface Settings {
   /** An annotation of the namespace overrides it. */
   readonly misbound: MisboundPolicy;
   readonly tenancy: Tenancy;
+  /** Programs whose rows are known by patterns, beside those that are known by their marks. */
+  readonly neighbours: readonly NeighbourPattern[];
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -104,4 +107,5 @@ export const DEFAULT_SETTINGS: Settings = {
   lsCtSkipDstLportIps: true,
   misbound: 'report',
   tenancy: 'open',
+  neighbours: [],
 };

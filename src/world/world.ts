@@ -11,6 +11,7 @@ import type { TableDefinition } from './derived-table.ts';
 import type { Domain } from './domain.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { NAT_RULES } from './nat-rules.ts';
+import { Neighbours } from '../nb/neighbours.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { PrunedFields } from './pruned-fields.ts';
 import { Reactor } from './reactor.ts';
@@ -84,7 +85,7 @@ function tablesOf<R extends ResourceName, T>(tables: TablesByResource, resources
 
 /** The controller's World. The tables of the kinds are those of `KindTables`: `world.ipPools`. */
 export class World extends KindTables {
-  readonly rows = new ObservedRows(this.reactor);
+  readonly rows = new ObservedRows(this.reactor, Neighbours.of(this.settings.neighbours));
 
   readonly unimplemented = new Table<UnimplementedObject>(this.reactor, 'unimplemented');
   /** Addresses by which pods reach the API server, under `API_SERVER`; none while its Service is not observed. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { kiln } from './operator-commands.ts';
 import { rowsNamed } from './northbound.ts';
 import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -175,6 +176,16 @@ export const foreignRows: readonly Scenario[] = [
         "options for the whole database would change the others' flows",
       );
       assert.ok(before.size >= 15);
+      const around = await kiln(cluster, 'neighbours', '-o', 'json', '--neighbours', '[{"name":"hand","names":"^by[-_]hand"}]');
+      assert.equal(around.exit, 0, around.text);
+      const { neighbours } = JSON.parse(around.text) as {
+        readonly neighbours: readonly { readonly name: string; readonly rows: number }[];
+      };
+      assert.deepEqual(
+        neighbours.map(({ name }) => name),
+        ['hand', 'neutron', 'ovn-kubernetes', 'unmarked'],
+      );
+      assert.match((await kiln(cluster, 'status')).text, /of neutron \d+ · ovn-kubernetes \d+ · unmarked \d+: kiln neighbours/);
       const network =
         vpcYaml('beside') +
         subnetYaml('beside-net', { vpc: 'beside', cidrBlock: '10.91.0.0/24', namespaces: ['beside'], private: true }) +

@@ -59,7 +59,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
     );
   // Reports an API server that is not reachable or denies access at once, instead of after the time limit.
   await io.client.version();
-  await using fresh = await opened(flags, ovnNb, io);
+  await using fresh = await openedFresh('diff', flags, ovnNb, io);
   const plan = fresh.plan();
   const conflicts = fresh.conflicts();
   const left = leftoverGroups(fresh.world, fresh.desired.rows);
@@ -98,7 +98,8 @@ function conflictLines(conflicts: ReturnType<FreshController['conflicts']>): rea
   return more > 0 ? [...lines.slice(0, MOST_CONFLICTS), `${more} more conflicts; kiln diff -o json lists them`] : lines;
 }
 
-async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<FreshController> {
+/** A controller that reads all and writes nothing, once its rules have run. @throws CommandFailure if something could not be read */
+export async function openedFresh(command: string, flags: ObservationFlags, ovnNb: string, io: CommandIo): Promise<FreshController> {
   const { client } = io;
   const timeoutMs = requestTimeoutMs(flags);
   const settings = await settingsFor(flags, io);
@@ -111,7 +112,7 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
     return await FreshController.open({ client, session, settings, timeoutMs });
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
-    throw notComplete(error, timeoutMs, ovnNb, problem);
+    throw notComplete(error, timeoutMs, ovnNb, problem, command);
   }
 }
 
@@ -120,12 +121,18 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
  * had too little time.
  * @param problem of the Northbound database, in brackets; empty if there was none
  */
-export function notComplete({ waitingFor, listError }: NotDerived, timeoutMs: number, ovnNb: string, problem: string): CommandFailure {
-  const what = 'kiln diff could not read everything';
+export function notComplete(
+  { waitingFor, listError }: NotDerived,
+  timeoutMs: number,
+  ovnNb: string,
+  problem: string,
+  command = 'diff',
+): CommandFailure {
+  const what = `kiln ${command} could not read everything`;
   const why = `not complete after ${timeoutMs / 1_000} s: ${waitingFor.join(', ') || 'the rules'}`;
   if (waitingFor.includes('the Northbound database'))
     return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, commandText`ovn-nbctl --db=${ovnNb} show`);
   if (listError !== undefined)
     return new CommandFailure(EXIT.unreachable, what, `${why} (${listError.code}: ${listError.message})`, KUBE_ADVICE[listError.code]);
-  return new CommandFailure(EXIT.timeout, what, why, commandText`kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
+  return new CommandFailure(EXIT.timeout, what, why, commandText`kiln ${command} --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
 }

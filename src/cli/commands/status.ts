@@ -237,7 +237,7 @@ interface Northbound {
 }
 
 function statusLines(
-  { counts, rows, foreignRows, findings, notes }: ClusterStatus,
+  { counts, rows, foreignRows, neighbours, findings, notes }: ClusterStatus,
   leader: Leader | undefined,
   term: string,
   northbound: Northbound,
@@ -263,6 +263,7 @@ function statusLines(
     ...(Object.keys(foreignRows).length === 0
       ? []
       : [`            rows of other programs, which Kiln leaves alone: ${listText(foreignRows)}`]),
+    ...(neighbours.length === 0 ? [] : [`            of ${neighboursText(neighbours)}: kiln neighbours`]),
     `objects     ${listText(counts)}`,
     `findings    ${findings.length === 0 ? '✔ none' : `✖ ${findings.length}`}`,
     ...gravest.slice(0, shown).flatMap((one) => findingLines(one, now, format)),
@@ -279,6 +280,12 @@ function findingLines(one: Finding<string>, now: number, format: 'table' | 'wide
   const named = format === 'wide' ? `${nameText(one)}  ` : '';
   const age = one.since === '' ? '' : ` (${ageText(now - Date.parse(one.since))})`;
   return [`  ${one.what}  ${named}${one.message}${age}`, `    ${one.next}`];
+}
+
+function neighboursText(neighbours: ClusterStatus['neighbours']): string {
+  return neighbours
+    .map(({ name, rows, touches }) => `${name} ${rows}${touches === 0 ? '' : ` (${touches} touch rows of Kiln)`}`)
+    .join(' · ');
 }
 
 function listText(counts: Readonly<Record<string, number>>): string {

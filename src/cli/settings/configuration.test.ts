@@ -74,6 +74,23 @@ test('a flag counts before the environment, that before the file, and that befor
   assert.equal(given([], { KILN_CONFIG: path }).flags.nodes, 3);
 });
 
+test('neighbours are a list of mappings in a file, JSON elsewhere; a pattern that matches what Kiln makes is refused', () => {
+  const list = [{ name: 'octavia', externalIds: '^octavia:', names: '^lb-[0-9a-f]{8,36}$' }];
+  const yaml = file("neighbours:\n- name: octavia\n  externalIds: '^octavia:'\n  names: '^lb-[0-9a-f]{8,36}$'\n");
+  assert.deepEqual(given(['--config', yaml]).flags.neighbours, list);
+  assert.deepEqual(given([], { KILN_NEIGHBOURS: JSON.stringify(list) }).flags.neighbours, list);
+  assert.match(
+    refusal(['--config', file('neighbours:\n- name: a\n  pattern: x\n')]),
+    /is no list such as .*name, and externalIds, names or both/,
+  );
+  assert.match(
+    refusal(['--config', file('neighbours:\n- name: a\n  names: "a(b"\n')]),
+    /neighbours: a: names \/a\(b\/ has a "\(" without "\)"/,
+  );
+  const wide = given([], { KILN_NEIGHBOURS: '[{"name":"a","names":"^ovn"}]' });
+  assert.match(startProblem(wide.flags, wide.settings) ?? '', /--neighbours: a: names \/\^ovn\/ matches ovn-cluster, which is Kiln's own/);
+});
+
 test('an unknown name is an error that names the similar one', () => {
   assert.match(refusal(['--config', file('defaultCdir: 10.0.0.0/16\n')]), /"defaultCdir" is not a setting; did you mean defaultCidr\?/);
   assert.match(refusal(['--config', file('bogus: 1\n')]), /"bogus" is not a setting$/);

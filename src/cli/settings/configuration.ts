@@ -51,6 +51,11 @@ export function accepting<T>(accepts: string, read: (text: string) => T): ((text
   return Object.assign((text: string) => read(text), { accepts });
 }
 
+/** The same for an option whose value is JSON: in a file it may be a list of mappings. */
+export function structured<T>(accepts: string, read: (text: string) => T): ((text: string) => T) & { readonly isStructured: true } {
+  return Object.assign(accepting(accepts, read), { isStructured: true as const });
+}
+
 /** Description of the values an option accepts. */
 export function acceptedBy({ argChoices, parseArg, required, optional, flags }: Option): string {
   if (!required && !optional) return 'true or false';
@@ -126,6 +131,7 @@ export function defaultText({ defaultValue, defaultValueDescription, required, o
 }
 
 function valueText(value: unknown): string | undefined {
+  if (Array.isArray(value) && value.some((one) => typeof one === 'object')) return JSON.stringify(value);
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.join(',');
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -174,6 +180,8 @@ function readFile(path: string, settings: readonly Setting[], allKeys: string): 
     Object.entries(content).map(([key, value]: [string, unknown]) => {
       if (!keys.includes(key))
         throw new ConfigurationError(`${path}: "${key}" is not a setting${suggestion(key, keys)}`, { next: allKeys });
+      const { parseArg } = (settings.find((one) => one.key === key) as Setting).option;
+      if (parseArg !== undefined && 'isStructured' in parseArg && typeof value === 'object') return [key, JSON.stringify(value)];
       return [key, scalarText(value, `${path}: ${key}`)];
     }),
   );

@@ -8,6 +8,9 @@ import type { Cidr } from '../../net/cidr.ts';
 import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
 import { cidrRange, parseRange } from '../../net/range.ts';
 import type { AddressRange } from '../../net/range.ts';
+import type { NeighbourPattern } from '../../nb/neighbours.ts';
+import { isNeighbourPattern, neighboursProblem } from '../../nb/neighbours.ts';
+import { structured } from './configuration.ts';
 import { objectName } from '../arguments/name-arguments.ts';
 import { DEFAULT_SETTINGS, GLOBAL_OPTION_POLICIES, MISBOUND_POLICIES, TENANCIES } from '../../world/settings.ts';
 import type { Settings } from '../../world/settings.ts';
@@ -38,6 +41,7 @@ export interface NetworkFlags {
   readonly globalOptions: Settings['globalOptions'];
   readonly keepVmIp: boolean;
   readonly nonPrimaryCniMode: boolean;
+  readonly neighbours: readonly NeighbourPattern[];
 }
 
 function cidr(text: string): string {
@@ -79,6 +83,23 @@ export function yesOrNo(text: string): boolean {
 function presence(text: string | boolean): boolean {
   return typeof text === 'boolean' ? text : yesOrNo(text);
 }
+
+/** A list as JSON; in a file also as YAML. */
+const neighbours = structured('a list of name with externalIds, names or both, as JSON', (text: string): readonly NeighbourPattern[] => {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    read = undefined;
+  }
+  if (!Array.isArray(read) || !read.every(isNeighbourPattern))
+    throw new InvalidArgumentError(
+      `"${text}" is no list such as [{"name":"octavia","externalIds":"^octavia:","names":"^lb-"}]: name, and externalIds, names or both.`,
+    );
+  const problem = neighboursProblem(read, []);
+  if (problem !== undefined) throw new InvalidArgumentError(`neighbours: ${problem}.`);
+  return read;
+});
 
 /** Existing objects keep their own values. These are for objects that Kiln creates because they are missing. */
 function networkOptions(): readonly Option[] {
@@ -136,6 +157,7 @@ function networkOptions(): readonly Option[] {
     )
       .choices(GLOBAL_OPTION_POLICIES)
       .default(globalOptions),
+    read('--neighbours <list>', 'other programs in OVN, known by regular expressions: their rows are never touched', neighbours, []),
   ];
 }
 
@@ -182,6 +204,7 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   globalOptions: 'globalOptions',
   keepVmIp: 'keepVmIp',
   nonPrimaryCniMode: 'nonPrimaryCni',
+  neighbours: 'neighbours',
 };
 
 /**
@@ -207,6 +230,7 @@ export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = D
     gatewayProblem('--default-gateway', settings.defaultGateway, '--default-cidr', settings.defaultCidr) ??
     gatewayProblem('--node-switch-gateway', settings.joinGateway, '--node-switch-cidr', settings.joinCidr) ??
     excludeProblem(settings) ??
+    neighbourProblem(settings) ??
     nameProblem(settings);
   return problem === undefined ? { ok: true, settings } : { ok: false, problem };
 }
@@ -233,6 +257,19 @@ function excludeProblem({ defaultExcludeIps, defaultCidr }: Settings): string | 
   return outside === undefined
     ? undefined
     : `--default-exclude-ips ${outside} is outside of --default-cidr ${defaultCidr}; only its addresses can be kept back`;
+}
+
+/** A pattern that matches what Kiln makes is a mistake. */
+function neighbourProblem({ neighbours: patterns, defaultVpc, defaultSubnet, joinSubnet, externalSubnet }: Settings): string | undefined {
+  const routers = [defaultVpc, defaultSubnet, joinSubnet, externalSubnet];
+  const ports = [
+    `${defaultVpc}-${defaultSubnet}`,
+    `${defaultSubnet}-${defaultVpc}`,
+    `${defaultVpc}-${joinSubnet}`,
+    `${joinSubnet}-${defaultVpc}`,
+  ];
+  const problem = neighboursProblem(patterns, [...routers, ...ports]);
+  return problem === undefined ? undefined : `--neighbours: ${problem}`;
 }
 
 function rangesMeet(one: AddressRange, other: AddressRange): boolean {

@@ -7,6 +7,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onPath } from '../../lab/programs/executable.ts';
 import { KUBERNETES_BUILDS } from '../../lab/programs/kubernetes.ts';
+import { goBuildCache } from './go-build-cache.ts';
 import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
 
@@ -45,7 +46,7 @@ function programsOf(build: 'current' | 'nodes'): readonly GoProgram[] {
 async function buildPrograms(folder: string, module: string, programs: readonly GoProgram[], linkerFlags: string): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work);
-  const env = goEnvironment(work);
+  const env = goEnvironment(goBuildCache());
   const log = join(work, 'log');
   for (const { name, source } of programs) {
     const output = join(folder, name);
@@ -83,8 +84,8 @@ const OTHER_BUILD: ReadonlySet<string> = new Set([
   'GOFLAGS',
 ]);
 
-function goEnvironment(work?: string): Readonly<Record<string, string | undefined>> {
+function goEnvironment(buildCache?: string): Readonly<Record<string, string | undefined>> {
   const inherited = Object.entries(process.env).filter(([name]) => !OTHER_BUILD.has(name));
-  const cache = work === undefined ? {} : { GOCACHE: join(work, 'go-cache') };
+  const cache = buildCache === undefined ? {} : { GOCACHE: buildCache };
   return { ...Object.fromEntries(inherited), ...cache, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
 }

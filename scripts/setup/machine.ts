@@ -1,4 +1,5 @@
 import { setUpCluster } from './cluster-programs.ts';
+import { deleteGoBuildCache } from './go-build-cache.ts';
 import { setUpKubectl, setUpKubernetes, setUpOldestKubernetes } from './kubernetes.ts';
 import { setUpOvn, setUpUnpackedOvn } from './ovn.ts';
 import { setUpPackets } from './packets.ts';
@@ -24,6 +25,8 @@ export async function setUp(target: string | undefined): Promise<number> {
     if (!(error instanceof SetupError)) throw error;
     process.stderr.write(`[setup] ${error.message}\n`);
     return 1;
+  } finally {
+    deleteGoBuildCache();
   }
 }
 

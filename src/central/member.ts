@@ -1,6 +1,6 @@
 /** A member of OVN's central part: both databases and northd, on one node. */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
@@ -78,7 +78,9 @@ export class Member {
   /** Starts the programs. @returns whether they were started */
   async #begin(): Promise<boolean> {
     const { shared, node, address, places, wallTime } = this.#options;
-    await mkdir(places.directory, { recursive: true, mode: 0o700 });
+    await mkdir(places.directory, { recursive: true });
+    // A kubelet that makes it lets everybody in.
+    await chmod(places.directory, 0o700);
     await mkdir(places.runDirectory, { recursive: true });
     // A member that has its files starts without an API server: after a power failure everything comes back in any order.
     const isWhole = existsSync(this.#path('members.json')) && this.#databases.every(({ hasFile }) => hasFile);

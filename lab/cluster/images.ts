@@ -1,7 +1,7 @@
 /** Container images made by hand, in the format of `docker save`: there is no registry. */
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { runProgram } from '../programs/run-program.ts';
 
 export interface Image {
@@ -30,6 +30,35 @@ export async function programImage(name: string, program: string, folder: string
   return await makeImage(`kiln.local/${name}:1`, folder, { Entrypoint: [`/bin/${name}`] }, (root) =>
     copyFile(program, join(root, 'bin', name)),
   );
+}
+
+export interface HostImage {
+  /** With its registry: `docker.io/library/kiln-ovn:0.1.0` */
+  readonly name: string;
+  /** Programs of this host, which come with the libraries that they need. */
+  readonly programs: readonly string[];
+  /** Files and folders by their places in the image. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly entrypoint: readonly string[];
+}
+
+/** An image of programs of this host, as a distribution's packages would give it. */
+export async function hostImage({ name, programs, files, entrypoint }: HostImage, folder: string): Promise<Image> {
+  return await makeImage(name, folder, { Entrypoint: entrypoint }, async (root) => {
+    const libraries = new Set<string>();
+    for (const program of programs) {
+      await copyFile(program, join(root, 'bin', basename(program)));
+      const linked = await runProgram(['ldd', program]);
+      for (const [path] of linked.matchAll(/\/\S+(?= \(0x)/g)) libraries.add(path);
+    }
+    for (const library of libraries) {
+      await mkdir(join(root, dirname(library)), { recursive: true });
+      await copyFile(library, join(root, library));
+    }
+    for (const [place, source] of Object.entries(files)) await cp(source, join(root, place), { recursive: true });
+    await symlink('../run', join(root, 'var/run'));
+    await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\n');
+  });
 }
 
 async function makeImage(

@@ -16,7 +16,7 @@ import { writeAgentAccount } from './agent-account.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { corednsObjects } from './coredns.ts';
 import { type Families, familyPlan } from './families.ts';
-import { busyboxImage, programImage } from './images.ts';
+import { busyboxImage, type Image, programImage } from './images.ts';
 import type { ProxyMode } from './node-files.ts';
 import { findNodePrograms } from './node-programs.ts';
 
@@ -29,6 +29,8 @@ export interface KubernetesClusterOptions {
   readonly proxy?: ProxyMode;
   /** Of nodes, pods and Services. Default: IPv4. */
   readonly families?: Families;
+  /** Makes further images in a folder, which all nodes get. */
+  readonly images?: (folder: string) => Promise<readonly Image[]>;
   /** Says what is being done. */
   readonly progress?: (what: string) => void;
 }
@@ -123,6 +125,7 @@ export class KubernetesCluster implements AsyncDisposable {
       const images = [
         await busyboxImage(programs.busybox, join(directory, 'images')),
         await programImage('coredns', programs.coredns, join(directory, 'images')),
+        ...((await options.images?.(join(directory, 'images'))) ?? []),
       ] as const;
       const addNode = async (index: number): Promise<ClusterNode> => {
         const name = `node-${index}`;

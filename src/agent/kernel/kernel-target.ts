@@ -196,7 +196,11 @@ export class KernelTarget implements Target {
 
   async #nodeDevice(state: HostState, name: DeviceName): Promise<ObservedDevice> {
     const shown = nodeDevice(state, name);
-    return shown.kind === 'present' ? { ...shown, forwards: await this.#doesForward(shown.addresses) } : shown;
+    if (shown.kind !== 'present') return shown;
+    // Of the families that it is to have: before its first write the device has no address.
+    const [output] = this.desired.of(name);
+    const { addresses } = output?.kind === 'link' ? output : shown;
+    return { ...shown, forwards: await this.#doesForward(addresses) };
   }
 
   async #doesForward(addresses: readonly string[]): Promise<boolean> {

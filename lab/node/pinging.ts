@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const PERIOD_S = 0.05;
 /** For one that nobody ends. */
 const MOST_S = 120;
+const PATIENCE_MS = 30_000;
 /** Fewer answers tell nothing about the time between two. */
 const LEAST = 3;
 
@@ -27,13 +29,26 @@ export class Pinging {
     this.#ping.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#shown += text));
   }
 
+  /** Waits until so many more requests are answered. @throws Error after 30 seconds */
+  async answered(count = LEAST): Promise<void> {
+    const [from, end] = [this.#answers().length, performance.now() + PATIENCE_MS];
+    while (this.#answers().length < from + count) {
+      if (performance.now() > end) throw new Error(`echo requests are not answered: ${this.#shown}`);
+      await sleep(20);
+    }
+  }
+
+  #answers(): readonly number[] {
+    return [...this.#shown.matchAll(/^\[(\d+\.\d+)\] \d+ bytes from/gm)].map(([, at]) => Number(at) * 1_000);
+  }
+
   /** @throws Error if hardly any request was answered */
   async end(): Promise<Answered> {
     if (this.#ping.exitCode === null) {
       this.#ping.kill('SIGINT');
       await once(this.#ping, 'close');
     }
-    const answers = [...this.#shown.matchAll(/^\[(\d+\.\d+)\] \d+ bytes from/gm)].map(([, at]) => Number(at) * 1_000);
+    const answers = this.#answers();
     if (answers.length < LEAST) throw new Error(`hardly any echo request was answered: ${this.#shown}`);
     return { longestMs: Math.max(...answers.slice(1).map((at, index) => at - (answers[index] ?? 0))), last: answers.at(-1) ?? 0 };
   }

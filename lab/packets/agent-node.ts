@@ -27,6 +27,7 @@ export class AgentNode implements AsyncDisposable {
     const programs: Programs = {
       ...hostPrograms,
       run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input),
+      watch: (command, watching) => hostPrograms.watch(inNamespace(node.namespace.path, ...command), watching),
     };
     const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
     this.#start = () =>

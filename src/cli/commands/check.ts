@@ -10,6 +10,7 @@ import { CONFIGURATION_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/manife
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { DemoPod } from '../laboratory/demo.ts';
 import { DEMO_PODS, demoObjects, demoPods, IPS, NAMESPACES, SUBNETS, TENANTS, VPCS } from '../laboratory/demo.ts';
+import { EXTERNAL_KINDS, ExternalProofs } from '../laboratory/external-proofs.ts';
 import type { Laboratory } from '../laboratory/laboratory.ts';
 import { provePackets } from '../laboratory/packet-proofs.ts';
 import type { Progress } from '../output/progress.ts';
@@ -54,6 +55,8 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
   await proofs.prove('the tenants do not reach each other', () => isolated(lab, pods));
   const { packets } = lab;
   if (packets !== undefined) await provePackets({ client: lab.client, packets, pods }, (what, proof) => proofs.prove(what, proof));
+  const external = new ExternalProofs(lab, (what, proof) => proofs.prove(what, proof));
+  await external.run();
   await proofs.prove('a fresh controller plans nothing', async () => {
     await controller.untilQuiet();
     const { rows, objects } = controller.plan();
@@ -67,6 +70,7 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
     await proofs.prove('the admission webhook denies a network that overlaps, and the deletion of what the cluster needs', () =>
       denials(lab),
     );
+  await external.remove();
   await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): objects in use wait and report their blockers', () =>
     deleteAll(lab),
   );
@@ -242,7 +246,7 @@ interface Inventory {
   readonly rows: readonly string[];
 }
 
-const INVENTORIED: readonly Resource[] = [VPCS, SUBNETS, IPS, NAMESPACES, DEMO_PODS];
+const INVENTORIED: readonly Resource[] = [VPCS, SUBNETS, IPS, NAMESPACES, DEMO_PODS, ...EXTERNAL_KINDS];
 const TABLES = [
   'Logical_Switch',
   'Logical_Router',
@@ -256,6 +260,7 @@ const TABLES = [
   'ACL',
   'DHCP_Options',
   'NAT',
+  'Gateway_Chassis',
 ];
 
 /** Everything in the API server by name, and every row of OVN by UUID: read from the servers, not from the controller. */

@@ -171,7 +171,8 @@ async function deletePod(client: KubeClient, packets: Packets, pod: (typeof PLAI
   await until(`the network of pod ${pod.namespace}/${pod.name} is gone`, () => packets.sandboxes.find(pod) === undefined);
 }
 
-async function until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
+/** @throws Error after 30 seconds */
+export async function until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   while (!(await look())) {
     if (performance.now() > end) throw new Error(`not after ${PATIENCE_MS / 1000} s: ${what}`);

@@ -178,7 +178,7 @@ export class ExternalProofs {
     const target = isOutside && to === ADDRESSES.distributed ? this.#pod('near').mac : mac;
     const flow = `inport == "${from.port}" && eth.src == ${from.mac} && eth.dst == ${target} && ip4.src == ${from.ip} && ip4.dst == ${to} && ip.ttl == 64`;
     return await this.#lab.ovn.trace(
-      '--ct=new',
+      ...(reply === true ? REPLY : ['--ct=new']),
       '--minimal',
       subnet,
       `${flow} && ${tcp === undefined ? 'icmp4.type == 8' : `tcp && ${tcp}`}`,

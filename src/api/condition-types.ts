@@ -44,6 +44,7 @@ export const CONDITION_TYPES = {
     on: 'OvnFip, OvnSnatRule, OvnDnatRule',
     means: 'a rule that translates the same waits for this one; present only while it does',
   },
+  VlanConflict: { on: 'Vlan', means: 'a newer Vlan with the same tag waits for this one; present only while it does' },
   DeletionBlocked: { on: 'kinds that others can use', means: 'the object is being deleted and has blockers' },
   Idle: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'nothing uses the address, and its lease runs' },
   LeaseInvalid: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'annotation kiln.io/lease is not a duration' },

@@ -288,8 +288,8 @@ export const REASONS = {
     next: 'create it, or correct spec.vlan; kubectl get vlans',
   },
   VlanConflict: {
-    means: 'another Vlan, which is older, has the same tag in the same ProviderNetwork; no Subnet is connected to this one',
-    next: 'choose another spec.id, or put the Subnets on the other Vlan',
+    means: 'two Vlans have the same tag in one ProviderNetwork: the older one has it, no Subnet is connected to the other, and both say so',
+    next: 'choose another spec.id for one of them, or put the Subnets on the older Vlan',
   },
   ProviderNetworkMissing: {
     means: 'spec.provider of the Vlan names a ProviderNetwork that does not exist',

@@ -118,6 +118,67 @@ test('pods of a VLAN on two nodes and the physical gateway reach each other, wit
   assert.ok(await one.node.namespace.reaches('172.30.0.9'));
 });
 
+test(
+  'u2o: pods of overlay and underlay reach each other on two nodes, and a host behind the physical gateway; off, they no longer do',
+  { skip },
+  async () => {
+    const app = await cluster.runPod('app', two);
+    stops.unshift(() => app.sandbox.delete());
+    const own = await cluster.runPod('own', one);
+    stops.unshift(() => own.sandbox.delete());
+    await gateway.run('ip', 'address', 'add', '198.51.100.1/32', 'dev', 'lo');
+    assert.ok(!(await app.sandbox.reaches(web.address, { seconds: 1 })));
+    const connect = async (u2oInterconnection: boolean): Promise<void> => {
+      await cluster.client.mergePatch(SUBNETS, { name: 'under' }, { spec: { u2oInterconnection } });
+    };
+    const routes = async (pod: RunningPod): Promise<string> => await pod.sandbox.namespace.run('ip', 'route', 'show', 'default');
+    await connect(true);
+    // Pods that run are connected as well.
+    for (const pod of [web, db]) await until('its router is its gateway', async () => !(await routes(pod)).includes('via 10.66.0.1 '));
+    for (const pod of [web, db]) {
+      for (const other of [app, own]) {
+        assert.ok(await pod.sandbox.reaches(other.address), `${pod.address} to ${other.address}`);
+        assert.ok(await other.sandbox.reaches(pod.address), `${other.address} to ${pod.address}`);
+      }
+      assert.ok(await pod.sandbox.reaches('198.51.100.1'), 'what is for neither leaves by the physical gateway');
+      assert.ok(await pod.sandbox.reaches('10.66.0.1'));
+      assert.ok(await gateway.reaches(pod.address));
+    }
+    assert.ok(await web.sandbox.reaches(db.address));
+    const late = await cluster.runPod('late', one, ON_UNDER);
+    stops.unshift(() => late.sandbox.delete());
+    assert.ok(await late.sandbox.reaches(app.address));
+
+    await connect(false);
+    for (const pod of [web, db])
+      await until('the physical gateway is its own again', async () => (await routes(pod)).includes('via 10.66.0.1 '));
+    assert.ok(!(await app.sandbox.reaches(web.address, { seconds: 1 })));
+    assert.ok(await web.sandbox.reaches('198.51.100.1'));
+    for (const name of ['late', 'app', 'own']) await cluster.client.delete(PODS, { namespace: 'default', name });
+  },
+);
+
+test('with a logical gateway pods of the VLAN reach the overlay and back by the router of OVN', { skip }, async () => {
+  await cluster.create('Vlan', 'vlans', { metadata: { name: 'v11' }, spec: { id: 11, provider: 'net1' } });
+  await cluster.create('Subnet', 'subnets', {
+    metadata: { name: 'gated' },
+    spec: { cidrBlock: '10.67.0.0/24', gateway: '10.67.0.1', vlan: 'v11', logicalGateway: true },
+  });
+  const gated = { 'ovn.kubernetes.io/logical_switch': 'gated' };
+  const [first, second] = [await cluster.runPod('gated-1', one, gated), await cluster.runPod('gated-2', two, gated)];
+  const app = await cluster.runPod('overlay', two);
+  for (const { sandbox } of [first, second, app]) stops.unshift(() => sandbox.delete());
+  assert.ok(await first.sandbox.reaches(second.address), 'through the VLAN');
+  for (const pod of [first, second]) {
+    assert.ok(await pod.sandbox.reaches('10.67.0.1'));
+    assert.ok(await pod.sandbox.reaches(app.address));
+    assert.ok(await app.sandbox.reaches(pod.address));
+  }
+  for (const name of ['gated-1', 'gated-2', 'overlay']) await cluster.client.delete(PODS, { namespace: 'default', name });
+  await cluster.client.delete(SUBNETS, { name: 'gated' });
+  await cluster.client.delete(VLANS, { name: 'v11' });
+});
+
 test('an agent that is killed leaves packets alone; after the deletion of the network each node is as it was', { skip }, async () => {
   await one.killAgent();
   assert.ok(await gateway.reaches(web.address));

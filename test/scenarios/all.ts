@@ -37,6 +37,7 @@ import { serverSideApplies } from './server-side-apply.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
+import { underlay } from './underlay.ts';
 import { undoing } from './undo.ts';
 import { uninstallation } from './uninstallation.ts';
 import { userGuide } from './user-guide.ts';
@@ -55,6 +56,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   subnets,
   subnetChanges,
   gateways,
+  underlay,
   families,
   bindings,
   namespaces,

@@ -63,7 +63,10 @@ export function cleanupSteps({ replica, links, tables, chains, routing, files }:
 function vswitchSteps(replica: Replica): readonly CleanupStep[] {
   const transaction = (what: string, operations: readonly Operation[]): readonly CleanupStep[] =>
     operations.length === 0 ? [] : [{ what, action: { kind: 'transaction', operations } }];
-  const ours = Array.from(replica.table('Interface').values()).filter(isOurs);
+  // Those of the node in bridges of ProviderNetworks are given back before. While one is left, the node is reached through it.
+  const ours = Array.from(replica.table('Interface').values()).filter(
+    (row) => isOurs(row) && !externalIdsOf(row).has(portKey.providerNetwork),
+  );
   const [settings] = replica.table('Open_vSwitch').values();
   const keys = settings && restored(externalIdsOf(settings));
   return [
@@ -97,13 +100,6 @@ function isEmptyBridge(replica: Replica, bridge: Row): boolean {
     const found = replica.index('Interface', 'name').first(String(port['name']));
     return (found !== undefined && isOurs(found)) || [...externalIdsOf(port).keys()].some((key) => key.startsWith('ovn-'));
   });
-}
-
-/** Bridges of ProviderNetworks: the addresses of the node may be on them, so only the agent takes them back. */
-export function providerBridges(replica: Replica): readonly string[] {
-  return Array.from(replica.table('Bridge').values())
-    .filter((bridge) => bridge['name'] !== INTEGRATION_BRIDGE && externalIdsOf(bridge).get(portKey.vendor) === VENDOR)
-    .map((bridge) => String(bridge['name']));
 }
 
 function podText(row: Row): string {

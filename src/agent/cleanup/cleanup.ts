@@ -12,7 +12,8 @@ import { TABLES } from '../packet-filter/packet-filter-target.ts';
 import { declareIndexes } from '../vswitch/port-diff.ts';
 import { declareQosIndexes } from '../vswitch/port-qos-diff.ts';
 import { VSWITCH_TABLES } from '../vswitch/vswitch-target.ts';
-import { type CleanupStep, cleanupSteps, providerBridges, type Remains } from './cleanup-steps.ts';
+import { type CleanupStep, cleanupSteps, type Remains } from './cleanup-steps.ts';
+import { giveUnderlayBack } from './underlay-return.ts';
 
 export interface CleanupOptions {
   readonly vswitch: string;
@@ -22,7 +23,7 @@ export interface CleanupOptions {
   /** Nothing is changed. */
   readonly dryRun: boolean;
   /** Called for each step when it is done, or would be. */
-  readonly done: (step: CleanupStep) => void;
+  readonly done: (step: Pick<CleanupStep, 'what'>) => void;
   readonly failed: (what: string, reason: string) => void;
 }
 
@@ -40,11 +41,9 @@ export async function cleanUp({ vswitch, places, programs, clock, dryRun, done, 
       () => false,
     );
     if (!synced) failed('the ports and keys in Open vSwitch', `its database does not answer at ${vswitch}`);
-    for (const bridge of synced ? providerBridges(session.replica) : [])
-      failed(
-        `bridge ${bridge}`,
-        'it is of a ProviderNetwork: delete that while the agent runs, which takes addresses and routes of the node back',
-      );
+    // The interfaces of the node come before the keys that remember what they had.
+    const underlay = { session, programs, dryRun, failed, done: (what: string) => done({ what }) };
+    if (synced) await giveUnderlayBack(underlay);
     for (const step of cleanupSteps(await remains(synced ? session.replica : undefined, places, programs, failed))) {
       const reason = dryRun ? undefined : await carryOut(step, session, programs);
       if (reason === undefined) done(step);

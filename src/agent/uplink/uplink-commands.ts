@@ -1,8 +1,75 @@
 /**
- * The lines for `ip -batch` that move addresses and routes from one device to another. An address is on both for a moment, and a route is
- * replaced, so that the node has each of them at every moment, wherever the agent dies. Pure.
+ * The lines for `ip -batch` that make the node's own interfaces as they should be. Addresses and routes that go from one device to another
+ * are on both for a moment, or replaced, so that the node has each of them at every moment, wherever the agent dies. Pure.
  */
-import { type DeviceNetwork, type HostLink } from '../world/device-network.ts';
+import type { HostLinkOutput, RenamedLinkOutput, VlanLinkOutput } from '../world/outputs.ts';
+import { type DeviceNetwork, hasAll, type HostLink, NO_NETWORK } from '../world/device-network.ts';
+
+/**
+ * @param links all devices of the node, by name
+ * @param failed the lines before these ended with an error
+ * @returns nothing if all is as it should be, or if a device that is needed is not there yet
+ */
+export function hostLinkLines(output: HostLinkOutput, links: ReadonlyMap<string, HostLink>, failed: boolean): readonly string[] {
+  switch (output.kind) {
+    case 'move': {
+      const target = links.get(output.to);
+      // Open vSwitch has not made the bridge's device yet, or the interface is gone.
+      return target === undefined ? [] : moveLines(output.from, output.to, output.network, links.get(output.from) ?? NO_NETWORK, target);
+    }
+    case 'renamed-link':
+      return renameLines(output, links, failed);
+    case 'used-link':
+      return links.get(output.name)?.up === false ? [`link set dev ${output.name} up`] : [];
+    case 'vlan-link':
+      return vlanLines(output, links);
+    case 'absent-link':
+      return links.has(output.name) ? [`link delete dev ${output.name}`] : [];
+  }
+}
+
+/**
+ * Since Linux 6.2 a device that is up can be renamed, and keeps all it has. Elsewhere the first attempt fails: then it is down for a moment, in
+ * which it loses its routes and the addresses of IPv6.
+ */
+function renameLines({ from, to, network }: RenamedLinkOutput, links: ReadonlyMap<string, HostLink>, failed: boolean): readonly string[] {
+  const [source, target] = [links.get(from), links.get(to)];
+  if (target !== undefined) return [...(target.up ? [] : [`link set dev ${to} up`]), ...restoreLines(to, network, target)];
+  if (source === undefined) return [];
+  const rename = `link set dev ${from} name ${to}`;
+  if (!failed && source.up) return [rename];
+  return [`link set dev ${from} down`, rename, `link set dev ${to} up`, ...restoreLines(to, network, NO_NETWORK)];
+}
+
+/** The device that it is on cannot be changed: it is made again, with the name that programs of the node know it by. */
+function vlanLines(
+  { name, parent, tag, mac, mtu, alias, network }: VlanLinkOutput,
+  links: ReadonlyMap<string, HostLink>,
+): readonly string[] {
+  const present = links.get(name);
+  if (!links.has(parent)) return [];
+  if (present !== undefined && present.vlan?.parent === parent && present.vlan.tag === tag)
+    return [...(present.up ? [] : [`link set dev ${name} up`]), ...restoreLines(name, network, present)];
+  const options = [...(mac === undefined ? [] : ['address', mac]), ...(mtu === undefined ? [] : ['mtu', String(mtu)])];
+  return [
+    ...(present === undefined ? [] : [`link delete dev ${name}`]),
+    ['link add link', parent, 'name', name, ...options, 'type vlan id', String(tag)].join(' '),
+    ...(alias === undefined ? [] : [`link set dev ${name} alias ${alias}`]),
+    `link set dev ${name} up`,
+    ...restoreLines(name, network, NO_NETWORK),
+  ];
+}
+
+function restoreLines(device: string, network: DeviceNetwork, present: DeviceNetwork): readonly string[] {
+  if (hasAll(present, network)) return [];
+  return [
+    ...network.addresses.filter((address) => !present.addresses.includes(address)).map((address) => addLine(address, device, 'replace')),
+    ...network.routes
+      .filter((route) => !present.routes.includes(route))
+      .toSorted(directFirst)
+      .map((route) => `route replace ${route} dev ${device}`),
+  ];
+}
 
 /**
  * @param network all that `to` must have
@@ -22,9 +89,9 @@ export function moveLines(from: string, to: string, network: DeviceNetwork, sour
   return target.up || lines.length === 0 ? lines : [`link set dev ${to} up`, ...lines];
 }
 
-function addLine(address: string, device: string): string {
+function addLine(address: string, device: string, verb: 'add' | 'replace' = 'add'): string {
   // The first device still answers for it: it is no duplicate.
-  return `address add ${address} dev ${device}${address.includes(':') ? ' nodad' : ''}`;
+  return `address ${verb} ${address} dev ${device}${address.includes(':') ? ' nodad' : ''}`;
 }
 
 function withoutOptions(address: string): string {

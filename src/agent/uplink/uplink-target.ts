@@ -5,14 +5,17 @@
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import { equal } from '../../world/equal.ts';
 import type { HostNetwork } from '../kernel/host-network.ts';
+import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import type { NodeWorld } from '../world/node-world.ts';
-import type { MoveOutput } from '../world/outputs.ts';
+import type { HostLinkOutput } from '../world/outputs.ts';
 import type { HostLink } from '../world/device-network.ts';
-import { hostLinks } from './host-links.ts';
-import { moveLines } from './uplink-commands.ts';
+import { hostLinks, LINK_DETAILS, linkDetails } from './host-links.ts';
+import { hostLinkLines } from './uplink-commands.ts';
+
+export const HOST_LINK_KINDS: readonly HostLinkOutput['kind'][] = ['move', 'renamed-link', 'used-link', 'vlan-link', 'absent-link'];
 
 export interface UplinkTargetOptions extends ListedTargetOptions {
   readonly world: NodeWorld;
@@ -21,9 +24,9 @@ export interface UplinkTargetOptions extends ListedTargetOptions {
 
 type HostLinks = ReadonlyMap<string, HostLink>;
 
-export class UplinkTarget extends ListedTarget<MoveOutput, HostLinks, readonly string[]> {
+export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readonly string[]> {
   readonly name = 'the interfaces of the node';
-  readonly desired = new KeyedOutputs<MoveOutput>(['move'], moveId);
+  readonly desired = new KeyedOutputs<HostLinkOutput>(HOST_LINK_KINDS, hostLinkId);
   protected readonly concerns = concernsUplinks;
   readonly #world: NodeWorld;
   readonly #host: HostNetwork;
@@ -35,7 +38,7 @@ export class UplinkTarget extends ListedTarget<MoveOutput, HostLinks, readonly s
   }
 
   protected async list(): Promise<HostLinks> {
-    return hostLinks(await this.#host.read());
+    return await observeHostLinks(this.programs, this.#host);
   }
 
   protected override taken(seen: HostLinks): void {
@@ -48,11 +51,7 @@ export class UplinkTarget extends ListedTarget<MoveOutput, HostLinks, readonly s
   protected changeFor(id: string, seen: HostLinks): readonly string[] | undefined {
     const [output] = this.desired.of(id);
     if (output === undefined) return undefined;
-    const { from, to, network } = output;
-    const [source, target] = [seen.get(from), seen.get(to)];
-    // Open vSwitch has not made the bridge's device yet, or the interface is gone.
-    if (target === undefined) return undefined;
-    const lines = moveLines(from, to, network, source ?? { addresses: [], routes: [] }, target);
+    const lines = hostLinkLines(output, seen, this.#world.failures.peek(id) !== undefined);
     return lines.length === 0 ? undefined : lines;
   }
 
@@ -70,7 +69,25 @@ function concernsUplinks({ part, ofPod }: KernelChange): boolean {
   return (part === 'LINK' || part === 'ADDR' || part === 'ROUTE') && !ofPod;
 }
 
-/** One for each target device. */
-export function moveId({ to }: Pick<MoveOutput, 'to'>): string {
-  return `move ${to}`;
+/** @throws Error with the reason if the kernel cannot be asked */
+export async function observeHostLinks(programs: Programs, host: HostNetwork): Promise<HostLinks> {
+  const ran = await programs.run(LINK_DETAILS);
+  if (!ran.ok) throw new Error(ran.message);
+  return hostLinks(await host.read(), linkDetails(ran.output));
+}
+
+/** One for each device that is changed; no device is in two of them at a time. */
+export function hostLinkId(output: HostLinkOutput): string {
+  switch (output.kind) {
+    case 'move':
+      return `move ${output.to}`;
+    case 'renamed-link':
+      return `rename ${output.to}`;
+    case 'used-link':
+      return `up ${output.name}`;
+    case 'vlan-link':
+      return `vlan ${output.name}`;
+    case 'absent-link':
+      return `no link ${output.name}`;
+  }
 }

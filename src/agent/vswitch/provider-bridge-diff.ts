@@ -4,6 +4,7 @@ import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
 import type { BridgeMappingsOutput, ProviderBridgeOutput, UplinkPortOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { takenText } from '../world/device-network.ts';
 import { newBridge } from './new-bridge.ts';
 import { keysToSet, newPort, rowNamed } from './port-diff.ts';
 
@@ -91,7 +92,7 @@ function sameTrunks({ trunks }: Row, wanted: readonly number[]): boolean {
 }
 
 /** Entries that the agent wrote before are replaced, those of other programs stay. */
-export function mappingOperations(replica: Replica, { bridges }: BridgeMappingsOutput): readonly Operation[] {
+export function mappingOperations(replica: Replica, { bridges, taken }: BridgeMappingsOutput): readonly Operation[] {
   const [row] = replica.table('Open_vSwitch').values();
   if (row === undefined) return NOTHING;
   const own = Object.entries(bridges).map(([network, bridge]) => `${network}:${bridge}`);
@@ -99,7 +100,11 @@ export function mappingOperations(replica: Replica, { bridges }: BridgeMappingsO
   const others = entriesOf(valueIn(row, MAPPINGS)).filter(
     (entry) => !recorded.includes(entry) && !Object.hasOwn(bridges, entry.slice(0, entry.indexOf(':'))),
   );
-  const wanted = { [MAPPINGS]: [...others, ...own].join(','), [RECORD]: own.join(',') };
+  const wanted = {
+    [MAPPINGS]: [...others, ...own].join(','),
+    [RECORD]: own.join(','),
+    [portKey.taken]: Object.keys(taken).length === 0 ? '' : takenText(taken),
+  };
   const [set, remove] = [true, false].map((filled) => Object.entries(wanted).filter(([, value]) => (value !== '') === filled)) as [
     [string, string][],
     [string, string][],

@@ -15,6 +15,80 @@ export interface HostLink extends DeviceNetwork {
   readonly up: boolean;
   /** The device that has it as a part, by name; empty for none. Open vSwitch in the kernel is `ovs-system`. */
   readonly master: string;
+  /** As `ip` calls it: `vlan`, `veth`, `bond`; missing for a device of hardware. */
+  readonly type?: string;
+  /** Of a VLAN interface: the device that it is on, and its tag. */
+  readonly vlan?: { readonly parent: string; readonly tag: number };
+  readonly alias?: string;
+}
+
+/** Whether Open vSwitch made the device: for the kernel's datapath, or for that of userspace. */
+export function isOfSwitch({ type = '' }: HostLink): boolean {
+  return type === 'openvswitch' || type === 'tun';
+}
+
+/** The alias of a VLAN interface that the agent made. The network is in it, so that the interface goes with the network. */
+const MADE_FOR = 'kiln-vlan:';
+
+export function aliasFor(network: string): string {
+  return MADE_FOR + network;
+}
+
+/** The network that a VLAN interface was made for; undefined for one of another program. */
+export function madeFor({ alias = '' }: HostLink): string | undefined {
+  return alias.startsWith(MADE_FOR) ? alias.slice(MADE_FOR.length) : undefined;
+}
+
+/** A VLAN interface of the node, as it was on an interface that a ProviderNetwork has taken. */
+export interface VlanInterface extends DeviceNetwork {
+  readonly name: string;
+  readonly tag: number;
+  readonly mac: string;
+  readonly mtu: number;
+}
+
+export function vlanInterfacesText(interfaces: readonly VlanInterface[]): string {
+  return JSON.stringify(interfaces.map(({ name, tag, mac, mtu, addresses, routes }) => ({ name, tag, mac, mtu, addresses, routes })));
+}
+
+/** @returns none of a text that is not such a one */
+export function parseVlanInterfaces(text: string): readonly VlanInterface[] {
+  const parsed = jsonOf(text);
+  return (Array.isArray(parsed) ? parsed : []).flatMap((one: unknown) => {
+    const { name, tag, mac, mtu } = (one ?? {}) as Partial<Record<string, unknown>>;
+    if (typeof name !== 'string' || typeof tag !== 'number' || typeof mac !== 'string' || typeof mtu !== 'number') return [];
+    return [{ name, tag, mac, mtu, ...networkIn(one) }];
+  });
+}
+
+/** An interface of the node that a network uses, and what it had before; it may have another name meanwhile. */
+export interface TakenInterface extends DeviceNetwork {
+  readonly original: string;
+  readonly name: string;
+}
+
+/** By network. */
+export function takenText(interfaces: Readonly<Record<string, TakenInterface>>): string {
+  return JSON.stringify(
+    Object.fromEntries(
+      Object.entries(interfaces).map(([network, { original, name, addresses, routes }]) => [
+        network,
+        { original, name, addresses, routes },
+      ]),
+    ),
+  );
+}
+
+/** @returns none of a text that is not such a one */
+export function parseTaken(text: string): Readonly<Record<string, TakenInterface>> {
+  const parsed = jsonOf(text);
+  if (typeof parsed !== 'object' || parsed === null) return {};
+  return Object.fromEntries(
+    Object.entries(parsed).flatMap(([network, one]: [string, unknown]) => {
+      const { original, name } = (one ?? {}) as Partial<Record<string, unknown>>;
+      return typeof original === 'string' && typeof name === 'string' ? [[network, { original, name, ...networkIn(one) }]] : [];
+    }),
+  );
 }
 
 /** @param address as in a `DeviceNetwork` */
@@ -49,11 +123,19 @@ export function networkText({ addresses, routes }: DeviceNetwork): string {
 
 /** @returns nothing of a text that is not such a one */
 export function parseNetwork(text: string): DeviceNetwork {
+  return networkIn(jsonOf(text));
+}
+
+function networkIn(value: unknown): DeviceNetwork {
+  const { addresses, routes } = (value ?? {}) as Partial<Record<'addresses' | 'routes', unknown>>;
+  return { addresses: texts(addresses), routes: texts(routes) };
+}
+
+function jsonOf(text: string): unknown {
   try {
-    const { addresses, routes } = JSON.parse(text) as Partial<Record<'addresses' | 'routes', unknown>>;
-    return { addresses: texts(addresses), routes: texts(routes) };
+    return JSON.parse(text) as unknown;
   } catch {
-    return NO_NETWORK;
+    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the rules of a node emit. */
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { AttachmentKey, DeviceName } from './attachment.ts';
-import type { DeviceNetwork } from './device-network.ts';
+import type { DeviceNetwork, TakenInterface } from './device-network.ts';
 import type { WrittenResource } from './node-world.ts';
 import type { Probe } from './probe.ts';
 
@@ -39,6 +39,8 @@ export interface UplinkPortOutput {
 export interface BridgeMappingsOutput {
   readonly kind: 'bridge-mappings';
   readonly bridges: Readonly<Record<string, string>>;
+  /** Interfaces of the node that are in a bridge, or are about to be, by network. */
+  readonly taken: Readonly<Record<string, TakenInterface>>;
 }
 
 /** Addresses and routes that a device must have instead of another one. */
@@ -48,6 +50,43 @@ export interface MoveOutput {
   readonly to: DeviceName;
   readonly network: DeviceNetwork;
 }
+
+/** The node's interface with another name, and what it had before. */
+export interface RenamedLinkOutput {
+  readonly kind: 'renamed-link';
+  readonly from: DeviceName;
+  readonly to: DeviceName;
+  readonly network: DeviceNetwork;
+}
+
+/** The node's interface in a bridge: it is up. */
+export interface UsedLinkOutput {
+  readonly kind: 'used-link';
+  readonly name: DeviceName;
+}
+
+/** A VLAN interface on a device; one of its name on another device is replaced. */
+export interface VlanLinkOutput {
+  readonly kind: 'vlan-link';
+  readonly name: DeviceName;
+  readonly parent: string;
+  readonly tag: number;
+  /** Undefined: those of the device below it. */
+  readonly mac?: string;
+  readonly mtu?: number;
+  /** Undefined: it is not the agent's. */
+  readonly alias?: string;
+  readonly network: DeviceNetwork;
+}
+
+/** A VLAN interface of the agent's that no network uses any more. */
+export interface AbsentLinkOutput {
+  readonly kind: 'absent-link';
+  readonly name: DeviceName;
+}
+
+/** Of the node's own interfaces. */
+export type HostLinkOutput = MoveOutput | RenamedLinkOutput | UsedLinkOutput | VlanLinkOutput | AbsentLinkOutput;
 
 /** Keys of `Open_vSwitch.external_ids`; others stay. */
 export interface SettingsOutput {
@@ -267,7 +306,7 @@ export type NodeOutput =
   | ProbedPodOutput
   | UnprobedPodOutput
   | AcceptedDeviceOutput
-  | MoveOutput
+  | HostLinkOutput
   | ObjectMetadataOutput
   | ObjectConditionOutput
   | AnswerOutput;

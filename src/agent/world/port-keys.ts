@@ -22,6 +22,10 @@ export const portKey = {
   uplink: 'kiln.io/interface-of-node',
   /** Of such a bridge: addresses and routes that it has instead of the interface. */
   moved: 'kiln.io/moved',
+  /** Of such a bridge: VLAN interfaces of the node that are on it instead of the interface. */
+  vlanInterfaces: 'kiln.io/vlan-interfaces',
+  /** Of the row of Open_vSwitch: interfaces of the node in these bridges, with what they had, by network. */
+  taken: 'kiln.io/taken-interfaces',
 } as const;
 
 export const VENDOR = 'kube-ovn';

@@ -19,8 +19,8 @@ export interface NodeSubnet {
   readonly cidrs: readonly string[];
   /** Its Vlan, if it is an underlay Subnet. */
   readonly vlan?: string;
-  /** Of such a one: the overlay reaches its pods. */
-  readonly interconnected?: true;
+  /** Of such a one: it is connected to the overlay. */
+  readonly interconnection?: Interconnection;
   /** Its pods reach other networks through routers of OVN, not through one of a Vlan. */
   readonly overlay: boolean;
   /** False: pods start although their gateway does not answer. */
@@ -35,6 +35,13 @@ export interface NodeSubnet {
   readonly natRules: readonly NatRule[];
   /** What leaves is sent to these hosts, and not translated. */
   readonly egress?: EgressGateway;
+}
+
+export interface Interconnection {
+  /** Addresses of the router of its Vpc in it, instead of the physical gateway for its pods. Empty until it has one. */
+  readonly routers: readonly string[];
+  /** Its pods reach Services by load balancers of OVN, not through their nodes. */
+  readonly balanced: boolean;
 }
 
 /** `externalEgressGateway`. */
@@ -61,6 +68,7 @@ interface SubnetSpec {
   readonly vlan?: string;
   readonly logicalGateway?: boolean;
   readonly u2oInterconnection?: boolean;
+  readonly enableLb?: boolean;
   readonly disableGatewayCheck?: boolean;
   readonly natOutgoing?: boolean;
   readonly gatewayType?: string;
@@ -73,6 +81,7 @@ interface SubnetSpec {
 interface SubnetObject extends KubeObject {
   readonly spec?: SubnetSpec;
   readonly status?: {
+    readonly u2oInterconnectionIP?: string;
     readonly natOutgoingPolicyRules?: readonly {
       readonly action?: string;
       readonly match?: { readonly srcIPs?: string; readonly dstIPs?: string };
@@ -96,7 +105,13 @@ function nodeSubnet({ metadata: { annotations, uid }, spec: requested = {}, stat
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
     ...(spec.vlan !== undefined && spec.vlan !== '' && { vlan: spec.vlan }),
-    ...(spec.u2oInterconnection === true && { interconnected: true }),
+    ...(spec.u2oInterconnection === true &&
+      spec.logicalGateway !== true && {
+        interconnection: {
+          routers: splitList(status?.u2oInterconnectionIP ?? '').flatMap((text) => canonicalAddress(text) ?? []),
+          balanced: spec.enableLb === true,
+        },
+      }),
     overlay: (spec.vlan ?? '') === '' || spec.logicalGateway === true,
     checksGateway: spec.disableGatewayCheck !== true,
     natOutgoing: spec.natOutgoing === true,

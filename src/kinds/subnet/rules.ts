@@ -8,6 +8,7 @@ import { distributedGateway, subnetCentralizedGateway } from '../../compile/subn
 import { subnetInterconnection, vpcOverlayNetworks } from '../../compile/subnet/rows/subnet-interconnection.ts';
 import { subnetLocalnet } from '../../compile/subnet/rows/subnet-localnet.ts';
 import { subnetLoadBalancers } from '../../compile/subnet/rows/subnet-load-balancers.ts';
+import { subnetNodeServices } from '../../compile/subnet/rows/subnet-node-services.ts';
 import { subnetRoutes } from '../../compile/subnet/rows/subnet-routes.ts';
 import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
 import { subnetMtuRecord } from '../../compile/subnet/status/subnet-mtu-record.ts';
@@ -25,6 +26,7 @@ export const rules: readonly Rule[] = [
   subnetLocalnet,
   subnetInterconnection,
   vpcOverlayNetworks,
+  subnetNodeServices,
   subnetLoadBalancers,
   subnetDhcp,
   subnetAcls,

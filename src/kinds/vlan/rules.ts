@@ -2,7 +2,7 @@ import type { Rule } from '../../compile/compiler.ts';
 import { deletionPatch } from '../../compile/deletion.ts';
 import type { ConditionOutput, RowOwner } from '../../compile/output.ts';
 import { keysOf } from '../../world/domain.ts';
-import { vlanState } from './rules/vlan-state.ts';
+import { tagWaitedFor, vlanState } from './rules/vlan-state.ts';
 
 /** Status and finalizer of a Vlan. Its tag is in the localnet ports of its Subnets, which are rows of the Subnets. */
 const vlan: Rule = {
@@ -20,7 +20,25 @@ const vlan: Rule = {
         ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
         : { type: 'Accepted', status: 'False', ...state.problem, event: 'Warning' };
     const status = { conflict: state.conflict, subnets: [...world.subnets.bucket('vlan', name)].toSorted() };
-    return [{ ...patch, conditions: [...(patch.conditions ?? []), accepted], status }];
+    const { providerNetwork, tag, waiting } = state;
+    // Both say so: it may be the newer one that is right.
+    const conflict: readonly ConditionOutput[] =
+      waiting.length === 0
+        ? []
+        : [
+            {
+              ...{ type: 'VlanConflict', status: 'True', reason: 'VlanConflict', event: 'Warning', eventOnce: true },
+              message: tagWaitedFor(name, providerNetwork, tag, waiting),
+            },
+          ];
+    return [
+      {
+        ...patch,
+        conditions: [...(patch.conditions ?? []), accepted, ...conflict],
+        ...(waiting.length === 0 && { withoutConditions: [...(patch.withoutConditions ?? []), 'VlanConflict'] }),
+        status,
+      },
+    ];
   },
 };
 

@@ -22,7 +22,7 @@ import { ownDhcpText } from '../tenancy/port-dhcp-tenancy.ts';
 import { forwardsLayer2, isSecured } from '../tenancy/port-tenancy.ts';
 import { dhcpOptions, subnetDhcpRow } from '../../subnet/rows/subnet-dhcp.ts';
 import type { SubnetView } from '../../subnet/validity/subnet-view.ts';
-import { switchId } from '../../subnet/validity/subnet-view.ts';
+import { hasServicesByNode, switchId } from '../../subnet/validity/subnet-view.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
 
 const RULE = 'pod-port';
@@ -217,7 +217,7 @@ export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   if (node === '' || subnet === undefined || !(subnet.inDefaultVpc || subnet.vlan !== '')) return [];
   const groups = groupsAt(subnet, node);
   const throughNode = subnet.inDefaultVpc && subnet.routed && subnet.gatewayType === 'distributed' && leavesByNode(nic.pod);
-  return throughNode ? groups : groups.slice(0, 1);
+  return throughNode || hasServicesByNode(subnet) ? groups : groups.slice(0, 1);
 }
 
 /** Cached by Subnet view: all its pods on a node have the same groups. */

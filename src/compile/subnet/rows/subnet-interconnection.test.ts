@@ -145,3 +145,43 @@ test('deletion leaves nothing, also if the controller was away', () => {
     for (const row of bench.northbound.table(table).values())
       assert.ok(!(row['external_ids'] instanceof Map && row['external_ids'].get('kiln.io/owner') === 'subnet//under'), table);
 });
+
+test('without load balancers of OVN, what pods send to Services goes to their node; in the default Vpc alone, and no longer than that', () => {
+  const made = scene({ enableLb: false });
+  const { bench } = made;
+  const services = (): readonly string[] => policies(made).filter((one) => one.includes('10.96.0.0/12'));
+  const join = String(bench.object('nodes', 'n1')?.metadata.annotations?.['ovn.kubernetes.io/ip_address']);
+  assert.deepEqual(services(), [`29400 ip4.src == $under.n1_ip4 && ip4.dst == 10.96.0.0/12 -> reroute ${join}`]);
+  const group = bench.row('Port_Group', 'under.n1');
+  const { lr, ls, u2o } = (group?.['external_ids'] ?? {}) as Record<string, string>;
+  assert.deepEqual({ lr, ls, u2o }, { lr: 'ovn-cluster', ls: 'under', u2o: 'true' });
+  assert.equal((group?.['ports'] as readonly unknown[] | undefined)?.length ?? 1, 1, "its pod's port is in it");
+  const policy = [...bench.northbound.table('Logical_Router_Policy').values()].find(({ match }) => String(match).includes('10.96.0.0/12'));
+  const keys = policy?.['external_ids'] as ReadonlyMap<string, string>;
+  assert.deepEqual(
+    ['vendor', 'subnet', 'node', 'svcCidr', 'isU2ORoutePolicy', 'isU2ONoLBRoutePolicy'].map((key) => keys.get(key)),
+    ['kube-ovn', 'under', 'n1', '10.96.0.0/12', 'true', 'true'],
+  );
+  assert.equal(bench.writesAfterRestart(), 0);
+  const uuid = policy?._uuid;
+  bench.edit('subnets', 'under', { enableDHCP: true });
+  bench.converge();
+  assert.equal(
+    [...bench.northbound.table('Logical_Router_Policy').values()].find(({ match }) => String(match).includes('10.96.0.0/12'))?._uuid,
+    uuid,
+    'no gap at another change',
+  );
+  bench.edit('subnets', 'under', { enableLb: true });
+  bench.converge();
+  assert.deepEqual([services(), bench.row('Port_Group', 'under.n1')], [[], undefined]);
+  bench.edit('subnets', 'under', { enableLb: false });
+  bench.converge();
+  assert.equal(services().length, 1);
+  bench.edit('subnets', 'under', { u2oInterconnection: false });
+  bench.converge();
+  assert.deepEqual([policies(made), bench.row('Port_Group', 'under.n1')], [[], undefined]);
+
+  const custom = scene({ enableLb: false }, 'blue');
+  assert.deepEqual(policies(custom), ['29000 ip4.src == 10.4.0.0/24 -> reroute 10.4.0.1']);
+  assert.equal(custom.bench.row('Port_Group', 'under.n1'), undefined);
+});

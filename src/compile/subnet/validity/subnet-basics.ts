@@ -36,6 +36,8 @@ export interface SubnetBasics {
   readonly routed: boolean;
   /** An underlay Subnet connected to the overlay: its pods are in the port groups of their nodes, like those of an overlay Subnet. */
   readonly interconnected: boolean;
+  /** Such a one of the default Vpc without load balancers of OVN: its pods reach Services through their nodes. */
+  readonly servicesByNode: boolean;
   readonly enableDHCP: boolean;
   /** 0 for the default. */
   readonly mtu: number;
@@ -60,6 +62,8 @@ export function basicsOf(world: World, subnet: SubnetIntent): SubnetBasics {
   const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetIntentOwner(subnet));
   const vlan = spec.vlan ?? '';
   const logicalGateway = spec.logicalGateway === true;
+  const interconnected = isOvn && vlan !== '' && spec.u2oInterconnection === true;
+  const balanced = world.settings.enableLb && (spec.enableLb ?? true);
   return {
     name,
     uid: subnet.metadata.uid,
@@ -74,7 +78,8 @@ export function basicsOf(world: World, subnet: SubnetIntent): SubnetBasics {
     vlan,
     logicalGateway,
     routed: isOvn && (vlan === '' || logicalGateway),
-    interconnected: isOvn && vlan !== '' && spec.u2oInterconnection === true,
+    interconnected,
+    servicesByNode: interconnected && !logicalGateway && inDefaultVpc && !balanced,
     enableDHCP: spec.enableDHCP === true,
     mtu: spec.mtu ?? 0,
     private: spec.private === true,

@@ -42,6 +42,11 @@ export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-vie
   };
 });
 
+/** Whether each of its pods is in the group of its node for its Services. */
+export function hasServicesByNode({ servicesByNode, protocol }: SubnetView): boolean {
+  return servicesByNode && protocol !== 'Mac';
+}
+
 /** The networks in effect. */
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
   world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? keptNetworks : requestedNetworks, name),

@@ -144,7 +144,7 @@ test('tag and network follow the Vlan; 0 is untagged; without spec.vlan the port
   assert.deepEqual([localnet(made, 'gated'), ready(made, 'gated')], [undefined, 'True']);
 });
 
-test('of two Vlans with one tag the older one has it; the younger one is in effect as soon as that goes or changes', () => {
+test('T66 of two Vlans with one tag the older one has it; the younger one is in effect as soon as that goes or changes', () => {
   const made = scene();
   const { bench } = made;
   network(made);
@@ -159,9 +159,17 @@ test('of two Vlans with one tag the older one has it; the younger one is in effe
   assert.match(ready(made, 'second'), /^VlanConflict .*spec\.id "10" is the tag of Vlan v10 in ProviderNetwork net1 too/);
   const { reason } = bench.condition('vlans', 'twin', 'Accepted') ?? {};
   assert.equal(reason, 'VlanConflict');
+  const told = bench.condition('vlans', 'v10', 'VlanConflict');
+  assert.match(
+    `${told?.status} ${told?.reason} ${told?.message}`,
+    /^True VlanConflict Vlan v10 has tag 10 of ProviderNetwork net1, and Vlan twin, which is newer, waits for it; kubectl edit vlan twin$/,
+  );
+  assert.ok(bench.events.some(({ object, reason: of }) => object === 'vlans/v10' && of === 'VlanConflict'));
+  assert.equal(bench.condition('vlans', 'twin', 'VlanConflict'), undefined);
   bench.edit('vlans', 'v10', { id: 9 });
   bench.converge();
   assert.deepEqual([...conflicts(), localnet(made, 'second'), ready(made, 'second')], [false, false, 'localnet net1 10', 'True']);
+  assert.equal(bench.condition('vlans', 'v10', 'VlanConflict'), undefined);
   // A network that runs stays while its Vlan is in conflict.
   bench.edit('vlans', 'v10', { id: 10 });
   bench.converge();

@@ -76,7 +76,7 @@ export function joinNetwork({ annotations }: NodeFacts): JoinNetwork | undefined
 
 /** A route for each family, over the gateway of the join network. */
 function routesTo(subnet: NodeSubnet | undefined, settings: NodeSettings, node: NodeFacts, join: JoinNetwork): readonly DeviceRoute[] {
-  if (subnet === undefined || !isReachedFromNodes(subnet, settings)) return [];
+  if (subnet === undefined || !(isReachedFromNodes(subnet, settings) || usesNodes(subnet, settings))) return [];
   return subnet.cidrs.flatMap((destination) => {
     const cidr = parseCidr(destination);
     const ofFamily = (text: string): boolean => parseAddress(text)?.family === cidr?.family;
@@ -94,6 +94,11 @@ function routesTo(subnet: NodeSubnet | undefined, settings: NodeSettings, node: 
       return [];
     return [{ destination, gateway, ...(source === undefined ? {} : { source }) }];
   });
+}
+
+/** An underlay Subnet of the default Vpc whose pods reach Services through their node: its replies go back the same way. */
+function usesNodes({ vpc, interconnection }: NodeSubnet, { defaultVpc }: NodeSettings): boolean {
+  return interconnection?.balanced === false && (vpc === '' || vpc === defaultVpc);
 }
 
 function isIn(address: string, cidr: string): boolean {

@@ -203,6 +203,35 @@ function attached(provider: string, annotations: Readonly<Record<string, string>
   return run(world);
 }
 
+test('u2o: the router of the Vpc is the gateway of a pod once it has its addresses; what runs has the physical one until then', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  const routes = (): unknown => {
+    const found = run(world).find((output) => output.kind === 'device');
+    return found?.kind === 'device' ? [found.routes.map(({ gateway }) => gateway), found.gateways] : undefined;
+  };
+  const connected = (...routers: readonly string[]): void => {
+    world.subnets.set('ovn-default', { ...SUBNET, overlay: false, interconnection: { routers, balanced: true } });
+  };
+  connected();
+  assert.deepEqual(routes(), [['10.16.0.1', 'fd00:10:16::1'], ['fd00:10:16::1', '10.16.0.1'].toSorted()]);
+  const waiting = answerOf(run(world));
+  assert.match(
+    waiting?.kind === 'waiting' ? waiting.reason : '',
+    /the router of its Vpc has no address in it yet; kubectl describe subnet/,
+  );
+  connected('10.16.0.9', 'fd00:10:16::9');
+  assert.deepEqual(routes(), [
+    ['10.16.0.9', 'fd00:10:16::9'],
+    ['10.16.0.9', 'fd00:10:16::9'],
+  ]);
+  world.subnets.set('ovn-default', { ...SUBNET, overlay: false });
+  assert.deepEqual(routes(), [
+    ['10.16.0.1', 'fd00:10:16::1'],
+    ['10.16.0.1', 'fd00:10:16::1'],
+  ]);
+});
+
 test('addresses alone for another plugin: an answer without a MAC address, and nothing is made', () => {
   const allocated = { allocated: 'true', ip_address: '192.168.9.5', cidr: '192.168.9.0/24', gateway: '192.168.9.1' };
   const ips = [{ protocol: 'IPv4', ip: '192.168.9.5', cidr: '192.168.9.0/24' }];

@@ -14,7 +14,7 @@ import { defaultMtu, mtuProblem } from '../../node/agent-rules/interface-mtu.ts'
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
 import { podRoutes } from './pod-routes.ts';
-import { underlayMissing } from './pod-underlay.ts';
+import { routerMissing, throughRouter, underlayMissing } from './pod-underlay.ts';
 
 /** Of Ethernet. */
 const PHYSICAL_MTU = 1_500;
@@ -44,18 +44,19 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
           answer(attachment, { kind: 'waiting', reason: `sandbox ${newer.containerId} of the pod came later and has the interface` }),
         ];
       const pod = world.pods.get(`${attachment.pod.namespace}/${attachment.pod.name}`);
-      const network = pod && podNetwork(pod, attachment);
+      const found = pod && podNetwork(pod, attachment);
       if (isAbandoned(world, attachment, name, pod)) return [answer(attachment, { kind: 'abandoned' })];
       // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
       const kept = (state: Answer): readonly NodeOutput[] => [...retained(attachment, name), answer(attachment, state)];
-      if (network === undefined) return kept(unobserved(world, attachment, settings));
+      if (found === undefined) return kept(unobserved(world, attachment, settings));
       if (pod?.uid !== attachment.podUid && attachment.podUid !== undefined)
         return kept({
           kind: 'waiting',
           reason: `the pod with uid ${attachment.podUid} is not observed yet: ${pod?.uid} is an earlier one of its name`,
         });
-      if (network.kind === 'waiting') return kept({ kind: 'waiting', reason: network.reason, podUid: pod?.uid });
-      if (network.kind === 'unsupported') return kept({ kind: 'refused', reason: network.reason });
+      if (found.kind === 'waiting') return kept({ kind: 'waiting', reason: found.reason, podUid: pod?.uid });
+      if (found.kind === 'unsupported') return kept({ kind: 'refused', reason: found.reason });
+      const network = throughRouter(world, found);
       const routes = podRoutes(network.addresses, attachment.routes, network.routes);
       if (network.addressesOnly) return [answer(attachment, { kind: 'ready', reply: replyOf(network, routes) })];
       const tooLarge = mtuBreach(world, attachment, network, settings);
@@ -63,7 +64,10 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const port = portOf(attachment, name, network);
       const device = deviceOf(world, attachment, name, network, routes, settings);
       const missing =
-        underlayMissing(world, network.subnet, settings) ?? missingOf(world, device, port) ?? unconnected(world, port, device, network);
+        underlayMissing(world, network.subnet, settings) ??
+        routerMissing(world, network) ??
+        missingOf(world, device, port) ??
+        unconnected(world, port, device, network);
       const refusal = sandboxGone(world, device, attachment) ?? duplicateOf(world, device, attachment);
       const state: Answer =
         refusal !== undefined
@@ -243,8 +247,8 @@ function replyOf({ addresses }: PodNetwork, routes: readonly DeviceRoute[], devi
 
 /** Of a physical network, as the node's label has it; undefined for others, and where packets may go through a tunnel. */
 function physicalMtu(world: NodeWorld, { providerNetwork, subnet }: PodNetwork, { node }: NodeSettings): number | undefined {
-  const { overlay = false, interconnected = false } = world.subnets.get(subnet) ?? {};
-  if (providerNetwork === undefined || overlay || interconnected) return undefined;
+  const { overlay = false, interconnection } = world.subnets.get(subnet) ?? {};
+  if (providerNetwork === undefined || overlay || interconnection !== undefined) return undefined;
   return Number(world.nodes.get(node)?.labels[`${providerNetwork}.provider-network.kubernetes.io/mtu`]) || PHYSICAL_MTU;
 }
 

@@ -2,128 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
-import { NodeWorld } from '../../../agent/world/node-world.ts';
-import type { ObjectMetadataOutput, NodeOutput } from '../../../agent/world/outputs.ts';
-import type { HostLink } from '../../../agent/world/device-network.ts';
 import { networkText } from '../../../agent/world/device-network.ts';
-import { moveLines } from '../../../agent/uplink/uplink-commands.ts';
 import { underlayMissing } from '../../pod/agent-rules/pod-underlay.ts';
-import { providerNetworks } from './provider-networks.ts';
+import { BARE, networkOf, NONE, OWN, SETTINGS, UnderlayScene as Scene } from './testing/underlay-scene.ts';
 
-const SETTINGS = { node: 'node-1', southbound: '', tunnel: 'geneve', datapath: 'system', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
 const READY = 'net1.provider-network.kubernetes.io/ready';
 const ERROR = 'net1.provider-network.kubernetes.io/err_mesg';
-const OWN = {
-  addresses: ['172.18.0.2/16 brd 172.18.255.255', 'fd00::2/64'],
-  routes: ['0.0.0.0/0 via 172.18.0.1 metric 100', '::/0 via fd00::1'],
-};
-const NONE = { addresses: [], routes: [] };
-const BARE: HostLink = { mac: '02:00:00:00:00:01', mtu: 1500, up: true, master: '', ...NONE };
-
-class Scene {
-  readonly world = new NodeWorld();
-
-  constructor(spec: object = {}) {
-    this.world.nodes.set('node-1', { uid: 'n', addresses: [], annotations: {}, labels: { zone: 'a' }, conditions: {} });
-    this.network('net1', spec);
-    this.world.vlans.set('v10', { providerNetwork: 'net1', tag: 10 });
-    this.world.vlans.set('other', { providerNetwork: 'net2', tag: 20 });
-    this.world.hostLinks.set('eth1', BARE);
-  }
-
-  network(name: string, spec: object = {}, created = '2026'): void {
-    this.world.providerNetworks.set(name, { uid: name, created, spec: { defaultInterface: 'eth1', ...spec } });
-  }
-
-  outputs(): readonly NodeOutput[] {
-    return providerNetworks(SETTINGS).run(this.world, '');
-  }
-
-  of<K extends NodeOutput['kind']>(kind: K): readonly Extract<NodeOutput, { kind: K }>[] {
-    return this.outputs().filter((output): output is Extract<NodeOutput, { kind: K }> => output.kind === kind);
-  }
-
-  /** One line for each output: what would be changed, and how. */
-  kinds(): string {
-    return this.outputs()
-      .filter(({ kind }) => kind !== 'object-metadata')
-      .map((output) =>
-        output.kind === 'move'
-          ? `${output.from} to ${output.to}`
-          : output.kind === 'bridge-mappings'
-            ? Object.entries(output.bridges).join().replace(',', ':')
-            : output.kind === 'provider-bridge' || output.kind === 'uplink-port'
-              ? output.name
-              : output.kind,
-      )
-      .join(' | ');
-  }
-
-  /** Makes all that the rule emits for bridge, port and mapping observed; addresses move by `move`. */
-  carryOut(): void {
-    const { world } = this;
-    const bridges = this.of('provider-bridge');
-    for (const [name] of [...world.bridges.entries()]) if (bridges.every((one) => one.name !== name)) world.bridges.delete(name);
-    for (const { name, network, externalIds, datapathType } of bridges) {
-      const kept = world.bridges.peek(name)?.externalIds ?? {};
-      world.bridges.set(name, {
-        datapathType,
-        externalIds: { ...kept, vendor: 'kube-ovn', 'kiln.io/provider-network': network, ...externalIds },
-      });
-      if (!world.hostLinks.has(name)) world.hostLinks.set(name, { ...BARE, up: false });
-    }
-    const ports = this.of('uplink-port');
-    for (const [name] of [...world.ports.entries()]) if (ports.every((one) => one.name !== name)) world.ports.delete(name);
-    for (const { name, network } of ports)
-      world.ports.set(name, { externalIds: { vendor: 'kube-ovn', 'kiln.io/provider-network': network }, error: '' });
-    const [mapping] = this.of('bridge-mappings');
-    world.settings.set(
-      'ovn-bridge-mappings',
-      Object.entries(mapping?.bridges ?? {})
-        .map((pair) => pair.join(':'))
-        .join(','),
-    );
-  }
-
-  link(name: string): HostLink {
-    return this.world.hostLinks.get(name) ?? BARE;
-  }
-
-  /** The lines of the moves that are due. */
-  lines(): readonly string[] {
-    return this.of('move').flatMap(({ from, to, network }) => moveLines(from, to, network, this.link(from), this.link(to)));
-  }
-
-  /** Runs the first lines, as the kernel would. */
-  run(lines: readonly string[]): void {
-    for (const line of lines) {
-      const device = / dev (\S+)/.exec(line)?.[1] ?? '';
-      const link = this.link(device);
-      const what = line.replace(/^(?:address (?:add|delete)|route (?:replace|delete)) /, '').replace(/ dev \S+( nodad)?$/, '');
-      if (line.startsWith('link set')) this.world.hostLinks.set(device, { ...link, up: true });
-      else if (line.startsWith('address add'))
-        this.world.hostLinks.set(device, { ...link, addresses: [...link.addresses, what].toSorted() });
-      else if (line.startsWith('address delete'))
-        this.world.hostLinks.set(device, { ...link, addresses: link.addresses.filter((one) => !one.startsWith(what)) });
-      else if (line.startsWith('route replace')) {
-        for (const [name, other] of [...this.world.hostLinks.entries()])
-          this.world.hostLinks.set(name, { ...other, routes: other.routes.filter((route) => route !== what) });
-        const now = this.link(device);
-        this.world.hostLinks.set(device, { ...now, routes: [...now.routes, what].toSorted() });
-      } else assert.fail(line);
-    }
-  }
-
-  state(): ObjectMetadataOutput {
-    const found = this.of('object-metadata');
-    assert.ok(found.length <= 1);
-    return found[0] ?? { kind: 'object-metadata', resource: 'nodes', name: '', annotations: {}, labels: {} };
-  }
-}
-
-function networkOf({ addresses, routes }: HostLink): object {
-  return { addresses, routes };
-}
 
 test('bridge, port with the tags of its Vlans, mapping; ready when all of it was observed', () => {
   const scene = new Scene();
@@ -136,7 +20,7 @@ test('bridge, port with the tags of its Vlans, mapping; ready when all of it was
   assert.deepEqual(scene.state().labels, { [READY]: 'true', [`${prefix}interface`]: 'eth1', [`${prefix}mtu`]: '1500' });
 });
 
-test('addresses and routes go to the bridge, and back when the network is deleted; the agent may die after any line', () => {
+test('N44 addresses and routes go to the bridge, and back when the network is deleted; the agent may die after any line', () => {
   for (const [out, back] of [
     [0, 99],
     [1, 2],
@@ -178,7 +62,7 @@ test('addresses and routes go to the bridge, and back when the network is delete
   }
 });
 
-test('after a start of the node the addresses are on the interface again, or on none: they are on the bridge afterwards', () => {
+test('N45 after a start of the node the addresses are on the interface again, or on none: they are on the bridge afterwards', () => {
   for (const left of [OWN, NONE]) {
     const scene = new Scene();
     scene.world.hostLinks.set('eth1', { ...BARE, ...OWN });
@@ -187,14 +71,14 @@ test('after a start of the node the addresses are on the interface again, or on 
       scene.run(scene.lines());
     }
     scene.world.hostLinks.set('eth1', { ...BARE, ...left });
-    scene.world.hostLinks.set('br-net1', BARE);
+    scene.world.hostLinks.set('br-net1', { ...BARE, type: 'openvswitch' });
     scene.carryOut();
     scene.run(scene.lines());
     assert.deepEqual([networkOf(scene.link('br-net1')), scene.link('eth1').addresses], [OWN, []]);
   }
 });
 
-test('an address that another program adds to the interface goes to the bridge too', () => {
+test('N46 an address that another program adds to the interface goes to the bridge too', () => {
   const scene = new Scene();
   scene.world.hostLinks.set('eth1', { ...BARE, ...OWN });
   for (let i = 0; i < 2; i++) {
@@ -208,7 +92,18 @@ test('an address that another program adds to the interface goes to the bridge t
   assert.deepEqual(scene.link('eth1').addresses, []);
 });
 
-test('the interface is gone: the bridge stays until the network is deleted, and goes then', () => {
+test('N47 a bridge that is deleted by hand is made again, with the addresses and routes that went with it', () => {
+  const scene = new Scene();
+  scene.world.hostLinks.set('eth1', { ...BARE, ...OWN });
+  scene.settle();
+  scene.world.bridges.delete('br-net1');
+  scene.world.hostLinks.delete('br-net1');
+  scene.world.ports.delete('eth1');
+  scene.settle();
+  assert.deepEqual([networkOf(scene.link('br-net1')), networkOf(scene.link('eth1'))], [OWN, NONE]);
+});
+
+test('N47 the interface is gone: the bridge stays until the network is deleted, and goes then', () => {
   const scene = new Scene();
   scene.world.hostLinks.set('eth1', { ...BARE, ...OWN });
   for (let i = 0; i < 2; i++) {

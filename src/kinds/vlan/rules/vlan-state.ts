@@ -15,6 +15,8 @@ export interface VlanState {
   readonly problem?: VlanProblem;
   /** Another Vlan has its tag. */
   readonly conflict: boolean;
+  /** Vlans that wait for it to give up its tag, the oldest first. */
+  readonly waiting: readonly string[];
 }
 
 export interface VlanProblem {
@@ -35,7 +37,8 @@ export const vlanState: Query<VlanState | undefined> = defineQuery('vlan-state',
         : networkMissing(name, providerNetwork)
       : tagTaken(name, providerNetwork, tag, other);
   const problem = finding === undefined ? undefined : { reason: finding.code, message: finding.message };
-  return { providerNetwork, tag, conflict: other !== undefined, ...(problem !== undefined && { problem }) };
+  const twins = tag === 0 || other !== undefined ? [] : vlansWithTag(world, providerNetwork, tag).filter((one) => one !== name);
+  return { providerNetwork, tag, conflict: other !== undefined, waiting: twins, ...(problem !== undefined && { problem }) };
 });
 
 /** Undefined if no other Vlan has its tag, or it is the oldest of them. Untagged Vlans share a network. */
@@ -71,6 +74,13 @@ export function tagTaken(name: string, provider: string, tag: number, other: str
       rule: `a tag is one network, and the older Vlan has it: choose another one, or put the Subnets on Vlan ${other}; ${commandText`kubectl edit vlan ${name}`}`,
     },
   );
+}
+
+/** What the Vlan that has the tag says of it. @param waiting not empty */
+export function tagWaitedFor(name: string, provider: string, tag: number, waiting: readonly string[]): string {
+  const [first = '', ...others] = waiting;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return `Vlan ${name} has tag ${tag} of ProviderNetwork ${provider}, and Vlan ${first}${more}, which is newer, waits for it; ${commandText`kubectl edit vlan ${first}`}`;
 }
 
 export function networkMissing(name: string, provider: string): Finding {

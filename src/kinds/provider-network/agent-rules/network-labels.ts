@@ -1,0 +1,77 @@
+/** What the Node object says of a ProviderNetwork: labels, and an annotation with the cause where it is not ready. */
+import { isLabelValue } from '../../../api/values/label-value.ts';
+import { networkOfNodeKey, nodeNetworkKey, type NodeNetworkSuffix } from '../resource/node-network.ts';
+import type { NodeFacts } from '../../node/agent-table.ts';
+import type { NodeWorld } from '../../../agent/world/node-world.ts';
+import type { NodeOutput } from '../../../agent/world/outputs.ts';
+import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
+
+/** How a network is on this node. */
+export type NetworkState =
+  | {
+      readonly kind: 'ready';
+      readonly uplink: string;
+      readonly mtu: number;
+      /** VLAN interfaces of the node work through its bridge. */
+      readonly vlanInterfaces: boolean;
+    }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'excluded' }
+  /** Labels stay as they are. */
+  | { readonly kind: 'working' };
+
+const SUFFIXES: readonly NodeNetworkSuffix[] = ['ready', 'interface', 'mtu', 'vlan_interfaces', 'exclude'];
+
+export function labels(
+  { node }: NodeSettings,
+  { labels: present, annotations }: NodeFacts,
+  network: string,
+  state: NetworkState,
+): readonly NodeOutput[] {
+  if (state.kind === 'working') return [];
+  const wanted = wantedLabels(state);
+  const error = nodeNetworkKey(network, 'err_mesg');
+  return [
+    {
+      kind: 'object-metadata',
+      resource: 'nodes',
+      name: node,
+      labels: Object.fromEntries(
+        SUFFIXES.map((suffix) => [nodeNetworkKey(network, suffix), wanted[suffix] ?? null] as const).filter(
+          ([key, value]) => value !== null || present[key] !== undefined,
+        ),
+      ),
+      annotations: state.kind === 'failed' ? { [error]: state.why } : annotations[error] === undefined ? {} : { [error]: null },
+    },
+  ];
+}
+
+function wantedLabels(state: NetworkState): Partial<Record<NodeNetworkSuffix, string>> {
+  switch (state.kind) {
+    case 'ready':
+      return {
+        ready: 'true',
+        mtu: String(state.mtu),
+        ...(isLabelValue(state.uplink) && { interface: state.uplink }),
+        ...(state.vlanInterfaces && { vlan_interfaces: 'true' }),
+      };
+    case 'excluded':
+      return { exclude: 'true' };
+    default:
+      return {};
+  }
+}
+
+/** Labels of networks that are gone from this node and from the cluster. */
+export function labelsOfNone(world: NodeWorld, { node }: NodeSettings, { labels: present, annotations }: NodeFacts): readonly NodeOutput[] {
+  const gone = (keys: readonly string[]): Readonly<Record<string, null>> =>
+    Object.fromEntries(
+      keys.flatMap((key) => {
+        const network = networkOfNodeKey(key);
+        return network === undefined || world.providerNetworks.has(network) ? [] : [[key, null]];
+      }),
+    );
+  const [left, errors] = [gone(Object.keys(present)), gone(Object.keys(annotations))];
+  if (Object.keys(left).length + Object.keys(errors).length === 0) return [];
+  return [{ kind: 'object-metadata', resource: 'nodes', name: node, labels: left, annotations: errors }];
+}

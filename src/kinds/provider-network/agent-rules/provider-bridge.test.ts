@@ -1,0 +1,192 @@
+/** Names of the node's interface and of the bridge, and VLAN interfaces of the node: wherever the agent dies, the next one ends at the same. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HostLink } from '../../../agent/world/device-network.ts';
+import { BARE, networkOf, NONE, OWN, UnderlayScene } from './testing/underlay-scene.ts';
+
+const PREFIX = 'net1.provider-network.kubernetes.io/';
+const ERROR = `${PREFIX}err_mesg`;
+const EXCHANGED = { exchangeLinkName: true };
+const VLAN: HostLink = {
+  ...BARE,
+  type: 'vlan',
+  mac: '02:00:00:00:00:aa',
+  mtu: 1400,
+  vlan: { parent: 'eth1', tag: 30 },
+  addresses: ['10.30.0.2/24', 'fd30::2/64'],
+  routes: ['10.31.0.0/16 via 10.30.0.1'],
+};
+
+function scene(spec: object, more: Readonly<Record<string, HostLink>> = {}): UnderlayScene {
+  const made = new UnderlayScene(spec);
+  made.world.hostLinks.set('eth1', { ...BARE, ...OWN });
+  for (const [name, link] of Object.entries(more)) made.world.hostLinks.set(name, link);
+  return made;
+}
+
+/** Every device of the node. */
+function links({ world }: UnderlayScene): Readonly<Record<string, HostLink>> {
+  return Object.fromEntries([...world.hostLinks.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Runs `body` with an agent that dies after each number of lines, and with one that does not die. */
+function forEachDeath(lines: number, body: (linesToDeath: number) => void): void {
+  for (const at of [Infinity, ...Array.from({ length: lines + 1 }, (_, i) => i)]) body(at);
+}
+
+test('exchangeLinkName: the bridge has the name of the interface, with its addresses, and each gets its own back; the agent may die anywhere', () => {
+  for (const renamesLive of [true, false]) {
+    forEachDeath(16, (linesToDeath) => {
+      const made = scene(EXCHANGED);
+      const before = links(made);
+      Object.assign(made, { renamesLive, linesToDeath });
+      made.settle();
+      const why = `${renamesLive ? 'live' : 'down'}, dead after ${linesToDeath}`;
+      assert.equal(made.world.hostLinks.get('eth1')?.type, 'openvswitch', why);
+      assert.deepEqual([networkOf(made.link('eth1')), networkOf(made.link('br-net1')), made.link('br-net1').up], [OWN, NONE, true], why);
+      assert.equal(made.world.settings.get('ovn-bridge-mappings'), 'net1:eth1', why);
+      assert.deepEqual([...made.world.ports.keys()], ['br-net1']);
+      const labels = { [`${PREFIX}ready`]: 'true', [`${PREFIX}interface`]: 'eth1', [`${PREFIX}mtu`]: '1500' };
+      assert.deepEqual(made.state().labels, labels, why);
+
+      made.linesToDeath = linesToDeath;
+      made.world.providerNetworks.delete('net1');
+      made.settle();
+      assert.deepEqual(links(made), before, `back: ${why}`);
+      assert.equal(made.world.settings.get('kiln.io/taken-interfaces'), undefined, 'no record is left');
+    });
+  }
+});
+
+test('exchangeLinkName: after a start of the node the interface has its own name again, beside the bridge in the database', () => {
+  const made = scene(EXCHANGED);
+  made.settle();
+  made.world.hostLinks.delete('br-net1');
+  made.world.hostLinks.set('eth1', { ...BARE, ...OWN });
+  made.settle();
+  assert.deepEqual([networkOf(made.link('eth1')), networkOf(made.link('br-net1')), made.link('eth1').type], [OWN, NONE, 'openvswitch']);
+});
+
+test('names, the interface of a node and its exclusion can be changed: what there is is given back first', () => {
+  const made = scene({}, { eth2: { ...BARE, mac: '02:00:00:00:00:02', addresses: ['172.19.0.2/16'] } });
+  const before = links(made);
+  made.settle();
+  for (const [spec, bridge] of [
+    [EXCHANGED, 'eth1'],
+    [{}, 'br-net1'],
+    [EXCHANGED, 'eth1'],
+    [{ customInterfaces: [{ interface: 'eth2', nodes: ['node-1'] }] }, 'br-net1'],
+    [{ customInterfaces: [{ interface: 'eth2', nodes: ['node-1'] }], ...EXCHANGED }, 'eth2'],
+    [{}, 'br-net1'],
+  ] as const) {
+    made.network('net1', spec);
+    made.settle();
+    const why = JSON.stringify(spec);
+    const isSecond = 'customInterfaces' in spec;
+    assert.equal(made.world.settings.get('ovn-bridge-mappings'), `net1:${bridge}`, why);
+    assert.deepEqual(networkOf(made.link(bridge)), isSecond ? { addresses: ['172.19.0.2/16'], routes: [] } : OWN, why);
+    assert.equal(made.state().labels?.[`${PREFIX}interface`], isSecond ? 'eth2' : 'eth1', why);
+    const other = isSecond ? 'eth1' : 'eth2';
+    assert.deepEqual(made.link(other), before[other], `${why}: the other interface is as it was`);
+  }
+  made.network('net1', { ...EXCHANGED, excludeNodes: ['node-1'] });
+  made.settle();
+  assert.deepEqual(links(made), before);
+  assert.equal(made.state().labels?.[`${PREFIX}exclude`], 'true');
+});
+
+test('exchangeLinkName: a device that has the name already is left alone, and the node says so', () => {
+  const made = scene(EXCHANGED, { 'br-net1': BARE });
+  const before = links(made);
+  made.settle();
+  assert.deepEqual(links(made), before);
+  assert.match(
+    made.state().annotations[ERROR] ?? '',
+    /^node node-1 has an interface br-net1 already, and eth1 would get that name; ip link show/,
+  );
+});
+
+test('N48 a VLAN interface of the node goes to the bridge by its name, and back; another one stays; the agent may die anywhere', () => {
+  const name = 'eth1.30';
+  for (const exchanged of [{}, EXCHANGED])
+    forEachDeath(30, (linesToDeath) => {
+      const foreign: HostLink = { ...VLAN, vlan: { parent: 'eth0', tag: 30 }, routes: [] };
+      const spec = { preserveVlanInterfaces: true, vlanInterfaces: ['storage', 'gone'], ...exchanged };
+      const storage: HostLink = { ...VLAN, vlan: { parent: 'eth1', tag: 40 }, addresses: ['10.40.0.2/24'], routes: [] };
+      const other: HostLink = { ...VLAN, vlan: { parent: 'eth1', tag: 50 }, ...NONE };
+      const made = scene(spec, { 'eth0.30': foreign, [name]: VLAN, storage, unnamed: other });
+      const before = links(made);
+      made.linesToDeath = linesToDeath;
+      made.settle();
+      const why = `dead after ${linesToDeath}`;
+      const bridge = made.of('provider-bridge')[0]?.name ?? '';
+      assert.deepEqual(made.link(name), { ...VLAN, vlan: { parent: bridge, tag: 30 } }, why);
+      assert.deepEqual(made.link('storage'), { ...storage, vlan: { parent: bridge, tag: 40 } }, why);
+      assert.deepEqual(made.link('unnamed').vlan?.tag, 50);
+      assert.deepEqual(made.of('uplink-port')[0]?.trunks, [0, 10, 30, 40], why);
+      assert.equal(made.state().labels?.[`${PREFIX}vlan_interfaces`], 'true', why);
+
+      made.linesToDeath = linesToDeath;
+      made.network('net1', { ...spec, excludeNodes: ['node-1'] });
+      made.settle();
+      assert.deepEqual(links(made), before, `back: ${why}`);
+    });
+});
+
+test('VLAN interfaces stay where they are unless the network preserves them, and are there again when it no longer does', () => {
+  const made = scene({}, { 'eth1.30': VLAN });
+  made.settle();
+  assert.deepEqual(made.link('eth1.30'), VLAN);
+  assert.equal(made.state().labels?.[`${PREFIX}vlan_interfaces`], undefined);
+  made.network('net1', { preserveVlanInterfaces: true });
+  made.settle();
+  assert.equal(made.link('eth1.30').vlan?.parent, 'br-net1');
+  made.network('net1', {});
+  made.settle();
+  assert.deepEqual(made.link('eth1.30'), VLAN);
+  assert.deepEqual(made.of('uplink-port')[0]?.trunks, [0, 10]);
+  assert.equal(made.of('provider-bridge')[0]?.externalIds['kiln.io/vlan-interfaces'] ?? '[]', '[]');
+});
+
+test('a VLAN interface of the network is made if it is missing, again after a start of the node, and goes with the network', () => {
+  for (const exchanged of [{}, EXCHANGED]) {
+    const made = scene({ defaultInterface: 'eth1.100', autoCreateVlanSubinterfaces: true, ...exchanged });
+    const before = links(made);
+    made.settle();
+    const port = made.of('uplink-port')[0]?.name ?? '';
+    assert.deepEqual(made.link(port).vlan, { parent: 'eth1', tag: 100 });
+    assert.equal(made.state().labels?.[`${PREFIX}interface`], 'eth1.100');
+    assert.deepEqual(made.link('eth1'), before['eth1'], 'the interface below keeps all it has');
+
+    made.world.hostLinks.delete(port);
+    made.settle();
+    assert.deepEqual(made.link(port).vlan, { parent: 'eth1', tag: 100 });
+    made.world.providerNetworks.delete('net1');
+    made.settle();
+    assert.deepEqual(links(made), before);
+  }
+});
+
+test('a VLAN interface that exists is used as it is, and stays; one that cannot be made is reported', () => {
+  const made = scene({ defaultInterface: 'eth1.30', autoCreateVlanSubinterfaces: true }, { 'eth1.30': VLAN });
+  const before = links(made);
+  made.settle();
+  assert.deepEqual([...made.world.ports.keys()], ['eth1.30']);
+  made.world.providerNetworks.delete('net1');
+  made.settle();
+  assert.deepEqual(links(made), before);
+
+  for (const [uplink, auto, message] of [
+    ['eth9.30', true, /has no interface eth9, on which eth9\.30 would be made/],
+    ['eth1.5000', true, /eth1\.5000, and it is not made: it is not named <interface>\.<1 to 4094>/],
+    ['eth9', true, /has no interface eth9, and it is not made/],
+    ['eth1.31', false, /^node node-1 has no interface eth1\.31; kubectl edit/],
+  ] as const) {
+    const one = scene({ defaultInterface: uplink, autoCreateVlanSubinterfaces: auto });
+    assert.match(one.state().annotations[ERROR] ?? '', message);
+    assert.deepEqual(one.settle(), []);
+  }
+  const failing = scene({ defaultInterface: 'eth1.31', autoCreateVlanSubinterfaces: true });
+  failing.world.failures.set('vlan eth1.31', 'ip: Error: Unknown device type.');
+  assert.equal(failing.state().annotations[ERROR], 'ip: Error: Unknown device type.');
+});

@@ -1,0 +1,277 @@
+/**
+ * The bridge of a ProviderNetwork, step by step. It has the addresses and routes of the node's interface, whose own do not work while it is a
+ * part of the bridge; they are kept in the Open_vSwitch database from before it is one until they are back on it. With `exchangeLinkName` the
+ * bridge also has the interface's name: then the interface gets the bridge's first, and its own again last.
+ */
+import { commandText } from '../../../text/command-text.ts';
+import { LONGEST_DEVICE, providerBridge } from '../resource/node-network.ts';
+import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
+import type { DeviceName } from '../../../agent/world/attachment.ts';
+import type { NodeWorld } from '../../../agent/world/node-world.ts';
+import type { MoveOutput, NodeOutput } from '../../../agent/world/outputs.ts';
+import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
+import {
+  type DeviceNetwork,
+  hasAll,
+  type HostLink,
+  isEmpty,
+  isOfSwitch,
+  networkText,
+  NO_NETWORK,
+  parseNetwork,
+  parseTaken,
+  type TakenInterface,
+  union,
+} from '../../../agent/world/device-network.ts';
+import type { NetworkState } from './network-labels.ts';
+import type { NetworkPlace } from './network-place.ts';
+import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
+import { madeUplink, vlanProblem, vlansBack, vlansOf, vlansOn, vlansReady } from './vlan-interfaces.ts';
+
+export interface NetworkPart {
+  readonly outputs: readonly NodeOutput[];
+  /** The bridge in `ovn-bridge-mappings`. */
+  readonly mapped?: string;
+  readonly taken?: TakenInterface;
+}
+
+/** Why a network cannot be on this node. */
+export function problemOf(
+  world: NodeWorld,
+  { network, uplink, bridge, port, made }: NetworkPlace,
+  other: string | undefined,
+  { node }: NodeSettings,
+): string | undefined {
+  const name = providerBridge(network);
+  if (name.length > LONGEST_DEVICE)
+    return `bridge ${name} of ProviderNetwork ${network} would have a name of ${name.length} characters, and a device has at most ${LONGEST_DEVICE}`;
+  if (other !== undefined) return `interface ${uplink} of node ${node} is in ProviderNetwork ${other}, which is older`;
+  const [named, own] = [interfaceNamed(world, uplink), interfaceNamed(world, port)];
+  const taken = takenOf(world, network);
+  // It may have the other name, which it gives back first.
+  const renamed = taken?.original === uplink && taken.name !== port ? interfaceNamed(world, taken.name) : undefined;
+  const link = own ?? renamed ?? (bridge === uplink ? named : undefined);
+  if (link === undefined) {
+    const problem = made ? vlanProblem(world, uplink, node) : `node ${node} has no interface ${uplink}`;
+    return problem && `${problem}; ${commandText`kubectl edit provider-network ${network}`}`;
+  }
+  if (link.master !== '' && link.master !== 'ovs-system') return `interface ${uplink} of node ${node} is a part of ${link.master}`;
+  if (bridge === uplink && named !== undefined && own !== undefined)
+    return `node ${node} has an interface ${port} already, and ${uplink} would get that name; ip link show ${port}`;
+  return undefined;
+}
+
+/** An interface of the node; undefined for a device of Open vSwitch. */
+function interfaceNamed(world: NodeWorld, name: string): HostLink | undefined {
+  const link = world.hostLinks.get(name);
+  return link === undefined || isOfSwitch(link) ? undefined : link;
+}
+
+/** The network has another interface, or other names, from before: these are given back first. */
+export function isStillOtherwise(world: NodeWorld, { network, uplink, bridge, port }: NetworkPlace): boolean {
+  const present = bridgeOf(world, network);
+  const other = present === undefined ? '' : (world.bridges.get(present)?.externalIds[portKey.uplink] ?? '');
+  if (present !== undefined && (present !== bridge || (other !== '' && other !== port))) return true;
+  const taken = takenOf(world, network);
+  return taken !== undefined && (taken.original !== uplink || taken.name !== port);
+}
+
+/** The bridge with the interface in it, and on it what the interface had. */
+export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: NetworkPlace, spec: ProviderNetworkSpec): NetworkPart {
+  const { network, uplink, bridge, port } = place;
+  if (bridge === uplink && interfaceNamed(world, uplink) !== undefined) return renamedFirst(world, settings, place);
+  const link = interfaceNamed(world, port);
+  if (link === undefined) {
+    const part = asItIs(world, settings, network);
+    return { ...part, outputs: [...part.outputs, ...madeUplink(world, network, uplink)] };
+  }
+  const device = world.hostLinks.get(bridge) ?? NO_NETWORK;
+  const [kept, taken] = [recordOf(world, bridge), takenOf(world, network)];
+  const recorded = union(kept, taken ?? NO_NETWORK);
+  const own = networkOf(link);
+  // Another program may have put addresses to the interface since.
+  const network_ = isEmpty(own) ? recorded : union(recorded, union(own, device));
+  const isPart = isUplinkOf(world, port, network);
+  const vlans = vlansOf(world, bridge, port, spec);
+  const externalIds = { [portKey.uplink]: port, [portKey.moved]: networkText(network_), ...vlans.externalIds };
+  return {
+    mapped: bridge,
+    // Beside the bridge as well: it may be deleted by hand, with all it has.
+    taken: { original: uplink, name: port, ...network_ },
+    outputs: [
+      { kind: 'provider-bridge', name: bridge, datapathType: settings.datapath, network, mac: link.mac, externalIds },
+      {
+        kind: 'uplink-port',
+        name: port as DeviceName,
+        bridge,
+        network,
+        trunks: tagsOf(
+          world,
+          network,
+          vlans.interfaces.map(({ tag }) => tag),
+        ),
+      },
+      { kind: 'used-link', name: port as DeviceName },
+      ...(isPart && !isEmpty(network_) ? [move(port, bridge, network_)] : []),
+      ...(isPart ? vlans.outputs : []),
+    ],
+  };
+}
+
+/** The interface gets the name of the bridge; what it had is recorded before, as a device that goes down loses it. */
+function renamedFirst(world: NodeWorld, settings: NodeSettings, { network, uplink, port }: NetworkPlace): NetworkPart {
+  const link = world.hostLinks.get(uplink) as HostLink;
+  const recorded = takenOf(world, network);
+  const wanted = union(networkOf(link), recorded ?? NO_NETWORK);
+  const rename: NodeOutput = { kind: 'renamed-link', from: uplink as DeviceName, to: port as DeviceName, network: wanted };
+  // After a start of the node the bridge exists already, and has the name that the interface has again.
+  const { outputs, mapped } = asItIs(world, settings, network);
+  return {
+    outputs: [...outputs, ...(recorded !== undefined && hasAll(recorded, wanted) ? [rename] : [])],
+    ...(mapped !== undefined && { mapped }),
+    taken: { original: uplink, name: port, ...wanted },
+  };
+}
+
+/** The interface gets back what the bridge has of it; then the bridge goes; then the interface gets its name. */
+export function given(world: NodeWorld, settings: NodeSettings, network: string): NetworkPart {
+  const bridge = bridgeOf(world, network);
+  const taken = takenOf(world, network);
+  if (bridge === undefined) return taken === undefined ? { outputs: [] } : namedBack(world, taken);
+  const kept = taken === undefined ? {} : { taken };
+  const uplink = world.bridges.get(bridge)?.externalIds[portKey.uplink] ?? '';
+  const stays: NodeOutput = {
+    kind: 'provider-bridge',
+    name: bridge,
+    datapathType: world.bridges.get(bridge)?.datapathType ?? settings.datapath,
+    network,
+    externalIds: {},
+  };
+  // The interface is no part of it first: until then its own addresses would not work.
+  if (isUplinkOf(world, uplink, network)) return { outputs: [stays], ...kept };
+  const [link, device] = [interfaceNamed(world, uplink), world.hostLinks.get(bridge) ?? NO_NETWORK];
+  if (link === undefined) return { outputs: [], ...kept };
+  const back = union(recordOf(world, bridge), { addresses: device.addresses, routes: device.routes });
+  const vlans = vlansBack(world, bridge, uplink);
+  const isBack = hasAll(link, back) && device.addresses.length === 0;
+  if (isBack && vlans.length === 0) return { outputs: [], ...kept };
+  return { outputs: [stays, ...(isBack ? [] : [move(bridge, uplink, back)]), ...vlans], ...kept };
+}
+
+function namedBack(world: NodeWorld, taken: TakenInterface): NetworkPart {
+  const { original, name } = taken;
+  const [own, other] = [interfaceNamed(world, original), interfaceNamed(world, name)];
+  const rename = (network: DeviceNetwork): NodeOutput => ({
+    kind: 'renamed-link',
+    from: name as DeviceName,
+    to: original as DeviceName,
+    network,
+  });
+  if (own !== undefined) return own.up && hasAll(own, taken) ? { outputs: [] } : { outputs: [rename(networkOf(taken))], taken };
+  // The device of the bridge goes a moment after the bridge.
+  if (world.hostLinks.has(original)) return { outputs: [], taken };
+  if (other === undefined) return { outputs: [] };
+  const wanted = union(networkOf(other), taken);
+  return { outputs: hasAll(taken, wanted) ? [rename(wanted)] : [], taken: { original, name, ...wanted } };
+}
+
+/** The network cannot be made on this node now, or it is not known whether it should: what there is stays. */
+export function asItIs(world: NodeWorld, settings: NodeSettings, network: string): NetworkPart {
+  const bridge = bridgeOf(world, network);
+  const taken = takenOf(world, network);
+  const kept = taken === undefined ? {} : { taken };
+  if (bridge === undefined) return { outputs: [], ...kept };
+  const { datapathType = settings.datapath, externalIds = {} } = world.bridges.get(bridge) ?? {};
+  const uplink = externalIds[portKey.uplink] ?? '';
+  return {
+    mapped: bridge,
+    ...kept,
+    outputs: [
+      { kind: 'provider-bridge', name: bridge, datapathType, network, externalIds: {} },
+      ...(isUplinkOf(world, uplink, network)
+        ? [
+            {
+              kind: 'uplink-port',
+              name: uplink as DeviceName,
+              bridge,
+              network,
+              trunks: tagsOf(
+                world,
+                network,
+                vlansOn(world, bridge).map(({ tag }) => tag),
+              ),
+            } as const,
+          ]
+        : []),
+    ],
+  };
+}
+
+function move(from: string, to: string, network: DeviceNetwork): MoveOutput {
+  return { kind: 'move', from: from as DeviceName, to: to as DeviceName, network };
+}
+
+function networkOf({ addresses, routes }: DeviceNetwork): DeviceNetwork {
+  return { addresses, routes };
+}
+
+/** Whether all of it was observed. */
+export function stateOf(world: NodeWorld, { network, uplink, bridge, port }: NetworkPlace): NetworkState {
+  const vlans = vlansOn(world, bridge);
+  const ids = [
+    ...[`bridge ${bridge}`, `port ${port}`, 'bridge-mappings', `move ${bridge}`, `rename ${port}`, `rename ${uplink}`, `vlan ${uplink}`],
+    ...vlans.map(({ name }) => `vlan ${name}`),
+  ];
+  const failure = ids.map((id) => world.failures.get(id)).find((why) => why !== undefined);
+  if (failure !== undefined) return { kind: 'failed', why: failure };
+  const error = world.ports.get(port)?.error ?? '';
+  if (error !== '') return { kind: 'failed', why: `Open vSwitch cannot use interface ${port}: ${error}` };
+  const [link, device] = [interfaceNamed(world, port), world.hostLinks.get(bridge)];
+  const isMapped = (world.settings.get('ovn-bridge-mappings') ?? '').split(',').includes(`${network}:${bridge}`);
+  const isMoved = link?.addresses.length === 0 && device !== undefined && hasAll(device, recordOf(world, bridge));
+  if (link === undefined || !isUplinkOf(world, port, network) || !isMapped || !isMoved || !vlansReady(world, bridge))
+    return { kind: 'working' };
+  return { kind: 'ready', uplink, mtu: link.mtu, vlanInterfaces: vlans.length > 0 };
+}
+
+function isUplinkOf(world: NodeWorld, uplink: string, network: string): boolean {
+  return world.ports.get(uplink)?.externalIds[portKey.providerNetwork] === network;
+}
+
+/** Networks of which something is on this node, sorted. */
+export function networksPresent(world: NodeWorld): readonly string[] {
+  const bridges = [...world.bridges.keys()].flatMap((bridge) => networkOfBridge(world, bridge) ?? []);
+  return [...new Set([...bridges, ...Object.keys(allTaken(world))])].toSorted();
+}
+
+function networkOfBridge(world: NodeWorld, bridge: string): string | undefined {
+  return world.bridges.get(bridge)?.externalIds[portKey.providerNetwork];
+}
+
+/** The bridge of a network as it is; undefined for none, or for one of another program. */
+function bridgeOf(world: NodeWorld, network: string): string | undefined {
+  return [...world.bridges.keys()].find((bridge) => networkOfBridge(world, bridge) === network);
+}
+
+/** What the bridge has of the interface, or has to have. */
+function recordOf(world: NodeWorld, bridge: string): DeviceNetwork {
+  const ids = world.bridges.get(bridge)?.externalIds ?? {};
+  return ids[portKey.vendor] === VENDOR ? parseNetwork(ids[portKey.moved] ?? '') : NO_NETWORK;
+}
+
+function allTaken(world: NodeWorld): Readonly<Record<string, TakenInterface>> {
+  return parseTaken(world.settings.get(portKey.taken) ?? '');
+}
+
+function takenOf(world: NodeWorld, network: string): TakenInterface | undefined {
+  return allTaken(world)[network];
+}
+
+/** @param more tags of VLAN interfaces of the node */
+function tagsOf(world: NodeWorld, network: string, more: readonly number[]): readonly number[] {
+  const tags = [...world.vlans.keys()].flatMap((name) => {
+    const vlan = world.vlans.get(name);
+    return vlan?.providerNetwork === network ? [vlan.tag] : [];
+  });
+  return [...new Set([0, ...tags, ...more])].toSorted((a, b) => a - b);
+}

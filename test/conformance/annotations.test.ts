@@ -59,6 +59,8 @@ test('the list has every annotation that the product names', () => {
     'provider-network',
     'interface-of-node',
     'moved',
+    'vlan-interfaces',
+    'taken-interfaces',
     'bridge-mappings',
   ].map((name) => `kiln.io/${name}`);
   const listed = Object.entries(POD_ANNOTATIONS).flatMap(([suffix, { use }]) =>

@@ -150,3 +150,31 @@ test('a table whose entries read the table is an error', () => {
   put(world, 'a', {});
   assert.throws(() => world.derived(circle).keys(), /the table test-circle reads itself/);
 });
+
+test('an entry goes when its key leaves the domain, though its object exists, and nothing is computed for it any more', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  let runs = 0;
+  const marked = defineTable<string>(
+    'test-marked',
+    (of) => keysOf(of.namespaces, ({ metadata }) => metadata.labels?.['marked'] === 'yes'),
+    (of, key) => {
+      runs++;
+      return of.namespaces.get(key)?.metadata.labels?.['team'] ?? 'none';
+    },
+    { team: (text) => [text] },
+  );
+  const table = world.derived(marked);
+  const before = world.reactor.computations;
+  put(world, 'a', { marked: 'yes', team: 'x' });
+  assert.equal(table.get('a'), 'x');
+  put(world, 'a', { team: 'x' });
+  assert.deepEqual([table.get('a'), [...table.bucket('team', 'x')], [...table.keys()]], [undefined, [], []]);
+  put(world, 'a', { team: 'y' });
+  world.reactor.runDue();
+  assert.deepEqual([runs, world.reactor.computations], [1, before]);
+
+  put(world, 'a', { marked: 'yes', team: 'z' });
+  const announced: string[] = [];
+  table.watchBucket('team', 'z', { enter: (key) => announced.push(key), leave: () => assert.fail() });
+  assert.deepEqual(announced, ['a'], 'a watcher gets what is due at once');
+});

@@ -251,6 +251,10 @@ test('equal selectors have one text, in whatever order they are written', () => 
   assert.equal(text({ matchLabels: { app: 'web', tier: '1' } }), text({ matchLabels: { tier: '1', app: 'web' } }));
   assert.equal(text({ matchLabels: { app: 'web' } }), text(values('web')));
   assert.notEqual(text(values('web')), text(values('db')));
+  const exists = (more: { readonly values?: string[] }): LabelSelector => ({
+    matchExpressions: [{ key: 'app', operator: 'Exists', ...more }],
+  });
+  assert.equal(text(exists({ values: [] })), text(exists({})));
 });
 
 test('a selection that two rules emit stays while one of them does', () => {
@@ -286,4 +290,46 @@ test('another value of a selected key is to be compared, and nothing else', () =
       [rowId('Load_Balancer', 'of-web'), new Set([`vips\n${keyOf('a/a-1')}`])],
     ]),
   );
+});
+
+test('a policy that comes or has gone announces no single member, nor does one that no longer selects a pod', () => {
+  const bench = new RuleBench({ rules });
+  bench.put('namespaces', { metadata: { name: 'a', labels: { team: 'x' } } });
+  putPod(bench, 'a-1', { app: 'web' }, '10.0.0.1');
+  // So that the views exist already.
+  putPolicy(bench, 'none', { namespaces: 'b', pods: {} });
+  bench.converge();
+  const { rows: desired } = bench.desired;
+  const announcedBy = (change: () => void): readonly RowId[] => {
+    for (const due of [desired.dueRows, desired.dueMembers, desired.dueSelections]) due.clear();
+    change();
+    bench.world.reactor.runDue();
+    return [...desired.dueMembers.keys()].filter((row) => !row.startsWith('Load_Balancer/a/'));
+  };
+  const podChanges =
+    (address: string): (() => void) =>
+    () =>
+      putPod(bench, 'a-1', { app: 'web' }, address);
+  const team: Policy = { namespaces: { matchLabels: { team: 'x' } }, pods: { matchLabels: { app: 'web' } } };
+  assert.deepEqual(
+    announcedBy(() => putPolicy(bench, 'web', team)),
+    [],
+    'all members of its rows are compared',
+  );
+  assert.equal(announcedBy(podChanges('10.0.0.2')).length, 2);
+  bench.put('namespaces', { metadata: { name: 'a', labels: { team: 'y' } } });
+  bench.converge();
+  assert.deepEqual(announcedBy(podChanges('10.0.0.3')), [], 'its namespace is no longer selected');
+
+  bench.put('namespaces', { metadata: { name: 'a', labels: { team: 'x' } } });
+  bench.converge();
+  bench.removeByForce('vpcs', 'web');
+  bench.converge();
+  assert.deepEqual(announcedBy(podChanges('10.0.0.4')), [], 'it is gone');
+  assert.deepEqual(
+    announcedBy(() => putPod(bench, 'a-1', { app: 'other' }, '10.0.0.4')),
+    [],
+  );
+  // A label set that comes is not followed for a policy that is gone.
+  assert.deepEqual(announcedBy(podChanges('10.0.0.5')), []);
 });

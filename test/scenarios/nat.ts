@@ -130,7 +130,7 @@ export const nat: readonly Scenario[] = [
         ...{ 'external-gw-addr': '172.56.0.1/16', 'nic-ip': '172.56.0.254/16', 'nic-mac': '16:52:f3:13:6a:25' },
       };
       const annotated = (name: string, key: string, address: string): string =>
-        podYaml('gwpods', name).replace('metadata:', `metadata:\n  annotations: {ovn.kubernetes.io/${key}: ${address}}`);
+        podYaml('gwpods', name, { annotations: { [`ovn.kubernetes.io/${key}`]: address } });
       const pods = annotated('web', 'eip', '172.56.0.221') + annotated('api', 'snat', '172.56.0.200');
       await cluster.apply(config(guide) + namespaceYaml('gwpods') + pods);
       await condition(cluster, 'vpc', 'ovn-cluster', 'External', 'True');
@@ -146,6 +146,9 @@ export const nat: readonly Scenario[] = [
       const before = await rows();
       assert.equal(before.length, 4);
       const mac = String(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'ovn-cluster-ovn-default')['mac']);
+      // The gateway outside, so that its MAC is known.
+      await cluster.ovn.nbctl('lsp-add', 'external', 'outside-gateway');
+      await cluster.ovn.nbctl('lsp-set-addresses', 'outside-gateway', '0a:00:00:00:00:99 172.56.0.1');
       for (const [name, pod, address] of [
         ['web', web, '172.56.0.221'],
         ['api', api, '172.56.0.200'],
@@ -155,6 +158,7 @@ export const nat: readonly Scenario[] = [
           assert.match(await cluster.ovn.trace('--ct=new', '--minimal', 'ovn-default', match), new RegExp(address.replaceAll('.', '\\.')));
           return true;
         });
+      await cluster.ovn.nbctl('lsp-del', 'outside-gateway');
       await cluster.patch('vpc', 'ovn-cluster', { metadata: { annotations: { note: 'edited' } } });
       await cluster.converged();
       assert.deepEqual(await rows(), before);

@@ -133,11 +133,10 @@ const natRuleReleased: Query<boolean> = defineQuery('nat-rule-released', (world,
   return rule?.metadata.deletionTimestamp !== undefined || world.derived(translations).get(key)?.result.kind === 'translation';
 });
 
-/** A pod needs Kube-OVN's rows no more: it requests no external address any longer, or has rows of its own. */
-const podReleased: Query<boolean> = defineQuery('pod-translation-released', (world, key) => {
-  const requested = Object.keys(POD_USES).flatMap((use) => world.ask(podTranslation, `${use}/${key}`) ?? []);
-  return requested.every((one) => 'placed' in one && one.placed);
-});
+/** A pod needs Kube-OVN's rows no more: it requests no external address any longer. */
+const podReleased: Query<boolean> = defineQuery('pod-translation-released', (world, key) =>
+  Object.keys(POD_USES).every((use) => world.ask(podTranslation, `${use}/${key}`) === undefined),
+);
 
 /** Of an object whose kind has no rows of its own, and of a pod that Kube-OVN translated addresses for. */
 function uidOf(world: World, resource: ResourceName, key: string): string | undefined {

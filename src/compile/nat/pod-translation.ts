@@ -24,7 +24,7 @@ import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy/tenancy.
 import type { PodView } from '../pod/view/pod-view.ts';
 import { podOwner, podView } from '../pod/view/pod-view.ts';
 import { isWithin, subnetView } from '../subnet/validity/subnet-view.ts';
-import { isOurs } from '../vpc/vpc-view.ts';
+import { isOursOnceAdopted } from '../vpc/vpc-view.ts';
 import type { Problem } from './external-problem.ts';
 import type { Pair, Translation } from './nat-pairs.ts';
 import { natId } from './nat-pairs.ts';
@@ -89,9 +89,11 @@ function textsOf({ v4, v6 }: Dual<Address>): { readonly v4: string; readonly v6:
 }
 
 /** The result of the reservation: undefined while it is granted or not needed. */
-export function podReservationProblem(world: World, use: PodUse, pod: PodView, { request }: PodTranslation): Problem | undefined {
+export function podReservationProblem(world: World, use: PodUse, pod: PodView, { request, placed }: PodTranslation): Problem | undefined {
   if (request === undefined) return undefined;
   const reservation = world.reservations.get(request.claimant);
+  // Rows from before a restart or a take-over stay while the address is reserved again.
+  if (reservation === undefined && placed) return undefined;
   const text = [request.v4, request.v6].filter((one) => one !== undefined).join(',');
   const subject = annotated(pod, use, text);
   if (reservation === undefined) return { reason: 'EipPending', message: `${subject} is not reserved yet`, inProgress: true };
@@ -114,7 +116,9 @@ function translationFor(world: World, use: PodUse, pod: PodView, text: string): 
   if (!parsed.ok) return problem('PodNatInvalid', parsed.problem, `it is one external address, or one of each family; ${editPod(pod)}`);
   const nic = ownInterface(pod);
   const { addresses, ownRow } = heldBy(world, nic);
-  if (addresses === undefined || !ownRow)
+  // Kube-OVN's port is about to be adopted.
+  const hasPort = ownRow || world.rows.state(nic.row)?.ownership.kind === 'legacy';
+  if (addresses === undefined || !hasPort)
     return { ...problem('NatTargetMissing', 'waits for the address of the pod', describePod(pod)), inProgress: true };
   const inner = world.ask(subnetView, addresses.subnet);
   if (inner?.vpc !== defaultVpc)
@@ -153,7 +157,7 @@ function translationFor(world: World, use: PodUse, pod: PodView, text: string): 
     );
   const isEip = use === 'pod-eip';
   const distributed = isEip && enabledGatewayConfig(world)?.distributed === true;
-  const placed = pairs.every((pair) => isOurs(world, natId(defaultVpc, type, pair.external, pair.inner), podOwner(pod)));
+  const placed = pairs.every((pair) => isOursOnceAdopted(world, natId(defaultVpc, type, pair.external, pair.inner), podOwner(pod)));
   const translation: Translation = {
     kind: 'translation',
     vpc: defaultVpc,

@@ -17,7 +17,7 @@ import type { Json, RowOutput } from '../output.ts';
 import { macExternalId, rowMac } from '../row-mac.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { isOurs, routerId, vpcOwner, vpcSpec } from './vpc-view.ts';
+import { isOursOnceAdopted, routerId, vpcOwner, vpcSpec } from './vpc-view.ts';
 import type { VpcView } from './vpc-view.ts';
 
 const RULE = 'vpc-bfd-port';
@@ -74,8 +74,19 @@ export const requestedBfdPort: Query<RequestedPort | undefined> = defineQuery('v
   const { enabled = false, ip = '' } = world.ask(vpcSpec, vpc)?.bfdPort ?? {};
   const wrong = wrongFields(world.ask(vpcFindings, vpc));
   if (!enabled || wrong.has('spec.bfdPort.ip') || wrong.has('spec.bfdPort.nodeSelector')) return undefined;
-  return { addresses: splitList(ip), nodes: chosenNodes(world, vpc) };
+  return { addresses: splitList(ip), nodes: inPlaceFirst(world, vpc, chosenNodes(world, vpc)) };
 });
+
+/** Nodes that host the port already keep their order, so that the port does not move without need. */
+function inPlaceFirst(world: World, vpc: string, nodes: RequestedPort['nodes']): RequestedPort['nodes'] {
+  return nodes.toSorted((a, b) => priorityNow(world, vpc, b.chassis) - priorityNow(world, vpc, a.chassis));
+}
+
+/** The priority of a chassis in the group of the port; -1 for one that is not in it. */
+function priorityNow(world: World, vpc: string, chassis: string): number {
+  const priority = world.rows.column(rowId('HA_Chassis', bfdPort(vpc), chassis), 'priority');
+  return priority === undefined || priority === null ? -1 : Number(priority);
+}
 
 /** With a selector all nodes that match, by name; else three, by a hash of Vpc and chassis, which spreads the ports of many Vpcs. */
 function chosenNodes(world: World, vpc: string): RequestedPort['nodes'] {
@@ -90,7 +101,8 @@ function chosenNodes(world: World, vpc: string): RequestedPort['nodes'] {
     createHash('sha256')
       .update(vpc + chassis)
       .digest('hex');
-  return nodes.toSorted((a, b) => (rank(a.chassis) < rank(b.chassis) ? -1 : 1)).slice(0, MOST);
+  const byRank = nodes.toSorted((a, b) => (rank(a.chassis) < rank(b.chassis) ? -1 : 1));
+  return inPlaceFirst(world, vpc, byRank).slice(0, MOST);
 }
 
 const labelsOfNode: Query<Readonly<Record<string, string>>> = defineQuery(
@@ -98,9 +110,13 @@ const labelsOfNode: Query<Readonly<Record<string, string>>> = defineQuery(
   (world, name) => world.nodes.get(name)?.metadata.labels ?? {},
 );
 
-/** `status.bfdPort`; null without a port. */
-export function bfdPortStatus(world: World, view: VpcView): Json {
+/** The port that the status names; empty for none. */
+const namedPort: Query<string> = defineQuery('vpc-named-bfd-port', (world, vpc) => world.vpcs.get(vpc)?.status?.bfdPort?.name ?? '');
+
+/** `status.bfdPort`: null if it names a port that is not requested; undefined, which leaves it as it is, while there is none. */
+export function bfdPortStatus(world: World, view: VpcView): Json | undefined {
   const requested = world.ask(requestedBfdPort, view.name);
-  if (requested === undefined || !isOurs(world, portId(view.name), vpcOwner(view))) return null;
+  if (requested === undefined) return world.ask(namedPort, view.name) === '' ? undefined : null;
+  if (!isOursOnceAdopted(world, portId(view.name), vpcOwner(view))) return undefined;
   return { name: bfdPort(view.name), ip: requested.addresses.join(','), nodes: requested.nodes.map(({ node }) => node) };
 }

@@ -18,7 +18,7 @@ import { subnetSpec } from '../subnet/validity/spec-in-effect.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { isOurs, vpcOwner, vpcSpec } from './vpc-view.ts';
+import { isOursOnceAdopted, vpcOwner, vpcSpec } from './vpc-view.ts';
 import type { VpcView } from './vpc-view.ts';
 
 const RULE = 'vpc-bfd';
@@ -127,5 +127,5 @@ export const hasEcmpSubnet: Query<boolean> = defineQuery('vpc-has-ecmp-subnet', 
 /** Whether all sessions of a Vpc are in OVN, and there is one. */
 export function hasSessions(world: World, view: VpcView): boolean {
   const sessions = world.ask(bfdSessions, view.name);
-  return sessions.length > 0 && sessions.every((session) => isOurs(world, sessionId(session), vpcOwner(view)));
+  return sessions.length > 0 && sessions.every((session) => isOursOnceAdopted(world, sessionId(session), vpcOwner(view)));
 }

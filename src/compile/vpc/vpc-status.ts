@@ -55,6 +55,7 @@ export const vpcStatus: Rule = {
     const absent = (['Peered', 'DefaultSubnet', 'External', 'Bfd'] as const).filter(
       (type) => !requested.some((condition) => condition.type === type),
     );
+    const bfdPort = bfdPortStatus(world, view);
     const ineffectiveReport = ineffectiveCondition(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
@@ -71,7 +72,7 @@ export const vpcStatus: Rule = {
         vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
         ...externalStatus(world, name),
         enableBfd: hasSessions(world, view),
-        bfdPort: bfdPortStatus(world, view),
+        ...(bfdPort !== undefined && { bfdPort }),
       },
       conditions: [...conditionsOf(world, view), ...requested, ...(ineffectiveReport.conditions ?? [])],
       withoutConditions: [...absent, ...(ineffectiveReport.withoutConditions ?? [])],

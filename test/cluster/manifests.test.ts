@@ -66,7 +66,7 @@ test('members of OVN, the controller and Open vSwitch become ready by themselves
   const manifests = [
     // In the order of their names, as kubectl applies a folder.
     ...switches.filter(({ metadata }) => metadata.name === 'kiln-ovs').map((object) => stringify(object)),
-    ...['controller.yaml', 'crds.yaml', 'ovn-central.yaml', 'rbac.yaml'].map(deployed),
+    ...['controller.yaml', 'crds.yaml', 'ovn-central.yaml', 'rbac.yaml', 'webhook.yaml'].map(deployed),
   ];
   const begun = performance.now();
   await cluster.control.kubectl(['apply', '-f', '-'], manifests.join('---\n'));

@@ -7,6 +7,7 @@ import { cni } from './cni.ts';
 import { Crowd } from './crowd.ts';
 import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
+import { journal } from './journal.ts';
 import { ovsdb } from './ovsdb.ts';
 import { memory } from './memory.ts';
 import { restart } from './restart.ts';
@@ -20,7 +21,7 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, cni, idle, ipam, memory, ovsdb, restart, selections, traffic.
+Measures what is named, or everything: bind, change, churn, cni, idle, ipam, journal, memory, ovsdb, restart, selections, traffic.
 cni and traffic need root on Linux: without it "everything" is the others.
 What each measures: bench/README.md.
 
@@ -59,6 +60,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   cni: () => cni(sizes.cni),
   idle: () => idle({ ...sizes.idle, pods: count('pods', sizes.idle.pods) }, flags.crowd),
   ipam: () => ipam(sizes.ipam.cases),
+  journal: () => journal(sizes.journal),
   memory: () => memory({ ...sizes.memory, ...(flags.pods !== undefined && { pods: [count('pods', 0)] }) }, flags.crowd),
   ovsdb: () => ovsdb(sizes.ovsdb),
   restart: () => restart({ pods: flags.pods === undefined ? sizes.restart.pods : [count('pods', 0)] }, flags.crowd),

@@ -23,6 +23,7 @@ export interface Sizes {
    */
   readonly memory: { readonly pods: readonly number[]; readonly restSeconds: number };
   readonly selections: SelectionsOptions;
+  readonly journal: { readonly rows: number; readonly rounds: number };
   /** Pods one after another, at once, and in all when the agent is at rest. */
   readonly cni: { readonly alone: number; readonly together: number; readonly standing: number; readonly restSeconds: number };
   readonly traffic: { readonly rounds: number; readonly seconds: number; readonly pings: number };
@@ -40,6 +41,7 @@ export const FULL: Sizes = {
   ovsdb: { rows: [25_000, 100_000], written: 10_000, latencyPorts: 20_000 },
   ipam: { cases: [] },
   memory: { pods: [10, 1_000, 10_000, 50_000], restSeconds: 20 },
+  journal: { rows: 10_000, rounds: 5 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
   cni: { alone: 30, together: 50, standing: 100, restSeconds: 60 },
   traffic: { rounds: 5, seconds: 4, pings: 300 },
@@ -57,6 +59,7 @@ export const QUICK: Sizes = {
   ovsdb: { rows: [1_000, 2_000], written: 300, latencyPorts: 600 },
   ipam: { cases: ['v4'] },
   memory: { pods: [10, 60], restSeconds: 1 },
+  journal: { rows: 300, rounds: 1 },
   selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },
   cni: { alone: 2, together: 3, standing: 5, restSeconds: 2 },
   traffic: { rounds: 1, seconds: 1, pings: 10 },

@@ -6,8 +6,9 @@ import type { DesiredRows } from '../compile/desired-rows.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { BeforeAfter, JournaledChange, JournaledReference, JournalReason, JsonAtom, JsonRow, JsonValue } from '../journal/journal.ts';
 import { rowJson, valueJson } from '../journal/row-json.ts';
-import { referringColumns, tableSpec, childColumns } from '../nb/tables.ts';
-import type { InputValue, Replica, Uuid } from '../ovsdb/index.ts';
+import type { ParentColumn } from '../nb/tables.ts';
+import { childColumns, monitoredColumns, tableSpec } from '../nb/tables.ts';
+import type { DatabaseSchema, InputValue, Replica, Uuid } from '../ovsdb/index.ts';
 import type { Entry, ObservedRows } from '../world/observed-rows.ts';
 import type { Part } from './transaction.ts';
 
@@ -15,6 +16,8 @@ export interface ChangeSources {
   readonly rows: ObservedRows;
   readonly desired: DesiredRows;
   readonly replica: Replica;
+  /** Of the server; undefined before the first contents. */
+  readonly schema: () => DatabaseSchema | undefined;
 }
 
 export type Change = Omit<JournaledChange, 'tx'>;
@@ -24,18 +27,6 @@ interface Draft extends Omit<Change, 'references' | 'removed'> {
   readonly references: JournaledReference[];
   readonly removed?: Record<string, JsonAtom[]>;
 }
-
-/** References from columns that hold one row. */
-const SINGLE_REFERENCES: Readonly<Record<string, readonly { readonly table: string; readonly column: string }[]>> = {
-  DHCP_Options: [
-    { table: 'Logical_Switch_Port', column: 'dhcpv4_options' },
-    { table: 'Logical_Switch_Port', column: 'dhcpv6_options' },
-  ],
-  HA_Chassis_Group: [
-    { table: 'Logical_Router_Port', column: 'ha_chassis_group' },
-    { table: 'Logical_Switch_Port', column: 'ha_chassis_group' },
-  ],
-};
 
 /** Whether the edits of a part take nothing that only the database has: no row is deleted, and none of Kube-OVN's is overwritten. */
 export function mayGoUnjournaled({ edits }: Pick<Part, 'edits'>, { rows }: Pick<ChangeSources, 'rows'>): boolean {
@@ -132,31 +123,38 @@ function parentsOf({ uuid }: Entry, rows: ObservedRows): JournaledReference[] {
 
 /**
  * Adds the references that keep no row alive: groups of a port, switches and routers of a load balancer, ports of DHCP options. Cost: for
- * each row that may refer, the lesser of its members and the deleted rows; one pass over all ports if DHCP options are deleted.
+ * each row that may refer, the lesser of its members and the deleted rows.
  */
-function addMemberships(deleted: ReadonlyMap<Uuid, Draft>, { rows, replica }: ChangeSources): void {
-  const byTable = Map.groupBy(deleted.values(), ({ table }) => table);
+function addMemberships(deleted: ReadonlyMap<Uuid, Draft>, { rows, replica, schema }: ChangeSources): void {
   const refer = (uuid: Uuid, table: string, from: Uuid, column: string): void => {
     const referrer = rows.entry(from);
     if (referrer !== undefined) deleted.get(uuid)?.references.push({ kind: 'member', table, uuid: from, id: referrer.id, column });
   };
-  for (const [table, changes] of byTable) {
-    for (const from of referringColumns(table)) {
+  for (const [table, changes] of Map.groupBy(deleted.values(), (change) => change.table)) {
+    for (const from of referrersOf(table, schema())) {
       for (const [uuid, row] of replica.table(from.table)) {
         const held = row[from.column];
-        if (!(held instanceof Set) || held.size === 0) continue;
-        if (held.size < changes.length) {
+        if (typeof held === 'string') {
+          if (deleted.has(held as Uuid)) refer(held as Uuid, from.table, uuid, from.column);
+        } else if (!(held instanceof Set) || held.size === 0) continue;
+        else if (held.size < changes.length) {
           for (const one of held as ReadonlySet<Uuid>) if (deleted.has(one)) refer(one, from.table, uuid, from.column);
         } else for (const one of changes) if (held.has(one.uuid)) refer(one.uuid, from.table, uuid, from.column);
       }
     }
-    for (const from of SINGLE_REFERENCES[table] ?? [])
-      for (const [uuid, row] of replica.table(from.table)) {
-        const held = row[from.column];
-        if (typeof held === 'string' && deleted.has(held as Uuid)) refer(held as Uuid, from.table, uuid, from.column);
-      }
   }
 }
+
+/** The monitored columns that refer to rows of a table and are no columns of children. */
+function referrersOf(table: string, schema: DatabaseSchema | undefined): readonly ParentColumn[] {
+  return Object.entries(MONITORED).flatMap(([from, columns]) =>
+    columns
+      .filter((column) => schema?.tables.get(from)?.columns.get(column)?.key.refTable === table && !isChildColumn(from, column))
+      .map((column) => ({ table: from, column })),
+  );
+}
+
+const MONITORED = monitoredColumns();
 
 type Overwriting = Pick<Change, 'columns' | 'keys' | 'removed'>;
 

@@ -93,7 +93,7 @@ export class NorthboundWriter {
     this.#restored = new RestoredRows({ ownerExists: options.ownerExists, later, back });
     this.#journalGate = new JournalGate({
       journal: options.journal,
-      sources: { rows: world.rows, desired, replica: session.replica },
+      sources: { rows: world.rows, desired, replica: session.replica, schema: () => session.schema },
       term: () => fence.term,
       wallTime: options.wallTime,
       again,

@@ -150,7 +150,7 @@ function placed(deletions: readonly SelectedChange[], working: Working): readonl
     const [now] = existing;
     if (now !== undefined) {
       places.set(change.uuid, now.uuid);
-      const same = existing.find((one) => hasContents(one.row, row, table));
+      const same = existing.find((one) => hasContents(one.row, row, present.schema.tables.get(table)));
       if (same !== undefined && isRestored(id, same.uuid, same.ownership)) except(already, 'was restored before');
       else if (same !== undefined) except(already, 'exists again with the same contents');
       else if (now.ownership.kind === 'ours' && present.ownerExists(now.ownership.owner))

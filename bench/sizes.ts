@@ -41,7 +41,7 @@ export const FULL: Sizes = {
   ovsdb: { rows: [25_000, 100_000], written: 10_000, latencyPorts: 20_000 },
   ipam: { cases: [] },
   memory: { pods: [10, 1_000, 10_000, 50_000], restSeconds: 20 },
-  journal: { rows: 10_000, rounds: 5 },
+  journal: { rows: 10_000, rounds: 3 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
   cni: { alone: 30, together: 50, standing: 100, restSeconds: 60 },
   traffic: { rounds: 5, seconds: 4, pings: 300 },

@@ -15,6 +15,8 @@ export interface JournalGateOptions {
   readonly sources: ChangeSources;
   readonly term: () => number | undefined;
   readonly wallTime: () => number;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
   /** Compares a row again that had to wait for the journal. */
   readonly again: (id: RowId) => void;
   readonly wake: () => void;
@@ -30,6 +32,7 @@ export class JournalGate {
   readonly #options: JournalGateOptions;
   readonly #withheld = new Set<RowId>();
   #sequence = 0;
+  #spentMs = 0;
 
   constructor(options: JournalGateOptions) {
     this.#options = options;
@@ -46,6 +49,11 @@ export class JournalGate {
     return this.#withheld.size;
   }
 
+  /** Time for which transactions waited for the journal, in milliseconds. */
+  get spentMs(): number {
+    return this.#spentMs;
+  }
+
   /** Whether it may be sent now. If not, it is compared again when the journal can be written. */
   admits(part: Part): boolean {
     const { journal, sources } = this.#options;
@@ -56,9 +64,11 @@ export class JournalGate {
 
   /** What the transaction takes; undefined if there is nothing to write before it is sent. */
   takenBy(parts: readonly Part[]): Taken | undefined {
-    const { journal, sources, term } = this.#options;
+    const { journal, sources, term, now } = this.#options;
     if (!journal.isOn) return undefined;
+    const began = now();
     const changes = journaledChanges(parts, sources);
+    this.#spentMs += now() - began;
     if (changes.length === 0) return undefined;
     if (journal.failure === undefined) return { tx: `${term() ?? 0}.${++this.#sequence}`, changes };
     journal.missed(changes.length);
@@ -66,9 +76,13 @@ export class JournalGate {
   }
 
   /** @returns false if it could not be written: the transaction must not be sent */
-  write({ tx, changes }: Taken): Promise<boolean> {
+  async write({ tx, changes }: Taken): Promise<boolean> {
+    const { journal, now } = this.#options;
+    const began = now();
     const begun: JournalEntry = { kind: 'transaction', tx, at: this.#now(), changes: changes.length };
-    return this.#options.journal.append([begun, ...changes.map((change): JournalEntry => ({ ...change, tx }))]);
+    const written = await journal.append([begun, ...changes.map((change): JournalEntry => ({ ...change, tx }))]);
+    this.#spentMs += now() - began;
+    return written;
   }
 
   ended({ tx }: Taken, result: TransactOutcome | 'unsent'): void {

@@ -57,33 +57,31 @@ export function journaledChanges(parts: readonly Part[], sources: ChangeSources)
   return [...deleted.values(), ...overwritten.values()];
 }
 
-type Links = ReadonlyMap<Uuid, ReadonlySet<string>>;
+/** Number of links from parents that are removed, by child; not for one that gets a new parent. */
+type Links = ReadonlyMap<Uuid, number>;
 
-/** Links from parents that are removed and not made again, by child. */
-function removedLinks(edits: readonly Edit[]): Links {
-  const removed = new Map<Uuid, Set<string>>();
-  const added = new Set<Uuid>();
+function removedLinks(edits: Iterable<Edit>): Links {
+  const removed = new Map<Uuid, number>();
+  const added: Uuid[] = [];
   for (const edit of edits) {
     if (edit.kind !== 'member' || !isChildColumn(edit.table, edit.column)) continue;
-    if (edit.add) {
-      added.add(edit.value as Uuid);
-      continue;
-    }
-    const links = removed.get(edit.value as Uuid) ?? new Set();
-    removed.set(edit.value as Uuid, links.add(`${edit.uuid} ${edit.column}`));
+    const child = edit.value as Uuid;
+    if (edit.add) added.push(child);
+    else removed.set(child, (removed.get(child) ?? 0) + 1);
   }
   for (const uuid of added) removed.delete(uuid);
   return removed;
 }
 
 function isChildColumn(table: string, column: string): boolean {
-  return childColumns(table).some((one) => one.column === column);
+  for (const child of childColumns(table)) if (child.column === column) return true;
+  return false;
 }
 
 /** Whether no parent is left: then the server deletes the row. */
 function isOrphaned(uuid: Uuid, removed: Links, rows: ObservedRows): boolean {
   const gone = removed.get(uuid);
-  return gone !== undefined && rows.parentsOf(uuid).every((link) => gone.has(`${link.uuid} ${link.column}`));
+  return gone !== undefined && rows.parentsOf(uuid).length <= gone;
 }
 
 function reasonOf({ id, members, isDrift }: Part, uuid: Uuid, { desired, rows }: ChangeSources): JournalReason {

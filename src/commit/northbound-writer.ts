@@ -96,6 +96,7 @@ export class NorthboundWriter {
       sources: { rows: world.rows, desired, replica: session.replica, schema: () => session.schema },
       term: () => fence.term,
       wallTime: options.wallTime,
+      now: options.now,
       again,
       wake,
     });
@@ -149,6 +150,11 @@ export class NorthboundWriter {
     return this.#journalGate.withheld;
   }
 
+  /** Time for which transactions waited for the journal, in milliseconds. */
+  get journalMs(): number {
+    return this.#journalGate.spentMs;
+  }
+
   /** Rows that an undo restored, and that are not collected while their row owner is gone. */
   get restoredRows(): number {
     return this.#restored.held;
@@ -199,8 +205,9 @@ export class NorthboundWriter {
     for (const { id } of batch.parts) this.#inTransaction.set(id, world.rows.best(id)?.uuid);
     for (const { id, inserts } of batch.parts) if (inserts !== undefined) this.#inTransaction.set(id, inserts);
     const ids = [...this.#inTransaction.keys()];
-    const named = taken === undefined ? `term ${fence.term ?? ''}` : `transaction ${taken.tx}`;
-    const comment = `kiln: ${named}, ${ids.length} rows, first ${ids[0] ?? ''}`;
+
+    const journaled = taken === undefined ? '' : `, journaled as ${taken.tx}`;
+    const comment = `kiln: term ${fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}${journaled}`;
     const sent: Sent = { batch, transaction, ids, fenced: guards.length, at };
     if (taken === undefined) this.#transact(sent, comment);
     else void this.#journalGate.write(taken).then((written) => this.#journaled(sent, taken, comment, written));

@@ -5,9 +5,9 @@ import type { JsonAtom, JsonRow, JsonValue } from './journal.ts';
 /** All columns that are not empty, without the UUID. */
 export function rowJson(row: Row): JsonRow {
   const json: Record<string, JsonValue> = {};
-  for (const column of Object.keys(row)) {
+  for (const column in row) {
     const value = row[column];
-    if (column === '_uuid' || value === undefined || isEmpty(value)) continue;
+    if (value === undefined || isEmpty(value) || column === '_uuid') continue;
     json[column] = valueJson(value);
   }
   return json;

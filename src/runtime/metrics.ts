@@ -89,6 +89,7 @@ export const METRICS = {
   },
   kiln_journal_failing: { kind: 'gauge', help: '1 while the journal cannot be written, and deletions wait', labels: [] },
   kiln_journal_bytes_total: { kind: 'counter', help: 'Bytes that this process wrote into the journal', labels: [] },
+  kiln_journal_seconds_total: { kind: 'counter', help: 'Time for which transactions waited for the journal', labels: [] },
   kiln_journal_waiting_rows: { kind: 'gauge', help: 'Rows whose deletion or adoption waits until the journal can be written', labels: [] },
   kiln_journal_missed_rows_total: {
     kind: 'counter',

@@ -106,6 +106,7 @@ function exposeReplica(metrics: MetricSink, { session, rows, northboundFailures,
 function exposeJournal(metrics: MetricSink, { journal, rows }: MetricSources): void {
   metrics.read('kiln_journal_failing', (report) => report({}, journal.failure === undefined ? 0 : 1));
   metrics.read('kiln_journal_bytes_total', (report) => report({}, journal.counts.bytes));
+  metrics.read('kiln_journal_seconds_total', (report) => report({}, rows.journalMs / 1_000));
   metrics.read('kiln_journal_missed_rows_total', (report) => report({}, journal.counts.missedRows));
   metrics.read('kiln_journal_waiting_rows', (report) => report({}, rows.waitingForJournal));
   metrics.read('kiln_restored_rows', (report) => report({}, rows.restoredRows));

@@ -7,6 +7,7 @@ import { FinalizerRelease } from './finalizer-release.ts';
 import { missingFinalizers } from './finalizers.ts';
 import { dependencyIndexFindings } from './dependency-index.ts';
 import { invariants } from './invariants.ts';
+import { unjournaledDeletions } from './journal.ts';
 import type { Check, Checks, ConvergedCluster } from './check.ts';
 import { Leadership } from './leadership.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -46,6 +47,7 @@ export function checksOf(cluster: SimulatedCluster): Checks {
     ['progress', check((converged) => [...unfinishedObjects(converged), ...unansweredRequests(converged), ...builtInFindings(store)])],
     ['lifecycle', lifecycle],
     ['desired-state', check(({ world, fresh }) => desiredStateFindings(world, fresh.desired, store, database.schema))],
+    ['journal', { transacted: (transaction) => unjournaledDeletions(cluster, transaction) }],
     ['dependency-index', check(({ world }) => dependencyIndexFindings(world))],
     ['specs-in-effect', check(({ world }) => specFindings(world))],
     ['fields', check(({ world }) => fieldFindings(world))],

@@ -27,6 +27,7 @@ import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { initialStore } from './initial-store.ts';
 import type { Finding, Observer } from './observer.ts';
+import { SimulatedJournal } from './simulated-journal.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
@@ -98,6 +99,7 @@ export class SimulatedCluster {
   readonly #trace: (line: string) => void;
   /** The number of writes after which a process is killed. */
   readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
+  readonly #journals = new Map<string, SimulatedJournal>();
   #observers: ReadonlyMap<string, Observer> = new Map();
   #quietly = false;
   #started = 0;
@@ -201,6 +203,7 @@ export class SimulatedCluster {
       faults: this.faults,
       settings: { tenancy: this.tenancy },
       log: this.#logOf(name),
+      journal: this.journalOf(name).journal,
       onWrite: () => this.#wrote(name),
       onSend: (request) => this.#sending(name, request),
       onTransact: () => this.#sending(name, undefined),
@@ -210,6 +213,13 @@ export class SimulatedCluster {
     });
     this.controllers.set(name, controller);
     return controller;
+  }
+
+  /** The journal of the processes of this name. */
+  journalOf(name: string): SimulatedJournal {
+    let journal = this.#journals.get(name);
+    if (journal === undefined) this.#journals.set(name, (journal = new SimulatedJournal()));
+    return journal;
   }
 
   alarm(check: string, message: string): void {

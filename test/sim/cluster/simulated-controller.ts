@@ -5,6 +5,7 @@ import { Controller } from '../../../src/controller/controller.ts';
 import type { LeaseTimes } from '../../../src/controller/leadership/leadership.ts';
 import { KubeClient } from '../../../src/kube/client/client.ts';
 import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
+import type { Journal } from '../../../src/journal/journal.ts';
 import type { InProcessApi } from '../../../lab/apiserver/in-process.ts';
 import { monitoredColumns } from '../../../src/nb/tables.ts';
 import type { Dial, OvsdbOptions, TransactOutcome } from '../../../src/ovsdb/index.ts';
@@ -34,6 +35,7 @@ export interface SimulatedControllerOptions {
   readonly latency: () => number;
   readonly faults: ApiFaults;
   readonly log: Log;
+  readonly journal?: Journal;
   readonly readOnly?: boolean;
   /** Milliseconds that its wall clock is off. */
   readonly dateOffMs?: number;
@@ -147,6 +149,7 @@ export class SimulatedController {
       settings: { ...DEFAULT_SETTINGS, ...settings },
       namespace: 'kube-system',
       log,
+      ...(options.journal !== undefined && { journal: options.journal }),
       readOnly,
       collectionLimit: false,
       followDefinitions: false,

@@ -95,6 +95,11 @@ test(
     assert.ok(await neighbour.reaches('172.30.0.2'));
     assert.equal((await labelsOf(two))['net1.provider-network.kubernetes.io/interface'], 'eth1');
     assert.match(await one.node.vswitch.vsctl('get', 'open_vswitch', '.', 'external_ids:ovn-bridge-mappings'), /net1:br-net1/);
+    const macs = await Promise.all(
+      [one, two].map(({ node }) => node.vswitch.vsctl('get', 'open_vswitch', '.', 'external_ids:ovn-chassis-mac-mappings')),
+    );
+    assert.match(macs.join(), /^"net1:(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"/);
+    assert.notEqual(macs[0], macs[1]);
   },
 );
 

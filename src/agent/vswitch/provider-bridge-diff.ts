@@ -12,6 +12,11 @@ const NOTHING: readonly Operation[] = [];
 const MAPPINGS = 'ovn-bridge-mappings';
 /** The entries that the agent wrote: others in `ovn-bridge-mappings` are another program's. */
 const RECORD = 'kiln.io/bridge-mappings';
+/**
+ * A router of OVN is on every node, with one MAC address. In a network of nodes each node sends its packets with an address of its own, so that
+ * switches do not see one address at many ports.
+ */
+const ROUTER_MACS = 'ovn-chassis-mac-mappings';
 
 export function isProviderBridge(row: Row): boolean {
   return valueIn(row, portKey.providerNetwork) !== undefined;
@@ -92,16 +97,25 @@ function sameTrunks({ trunks }: Row, wanted: readonly number[]): boolean {
 }
 
 /** Entries that the agent wrote before are replaced, those of other programs stay. */
-export function mappingOperations(replica: Replica, { bridges, taken }: BridgeMappingsOutput): readonly Operation[] {
+export function mappingOperations(replica: Replica, { bridges, macs, taken }: BridgeMappingsOutput): readonly Operation[] {
   const [row] = replica.table('Open_vSwitch').values();
   if (row === undefined) return NOTHING;
   const own = Object.entries(bridges).map(([network, bridge]) => `${network}:${bridge}`);
   const recorded = entriesOf(valueIn(row, RECORD));
   const others = entriesOf(valueIn(row, MAPPINGS)).filter(
-    (entry) => !recorded.includes(entry) && !Object.hasOwn(bridges, entry.slice(0, entry.indexOf(':'))),
+    (entry) => !recorded.includes(entry) && !Object.hasOwn(bridges, networkIn(entry)),
   );
+  const presentMacs = entriesOf(valueIn(row, ROUTER_MACS));
+  const ofOthers = presentMacs.filter(
+    (entry) => !Object.hasOwn(bridges, networkIn(entry)) && recorded.every((one) => networkIn(one) !== networkIn(entry)),
+  );
+  const ownMacs = Object.keys(bridges).flatMap((network) => {
+    const mac = macs[network];
+    return mac === undefined ? presentMacs.filter((entry) => networkIn(entry) === network) : [`${network}:${mac}`];
+  });
   const wanted = {
     [MAPPINGS]: [...others, ...own].join(','),
+    [ROUTER_MACS]: [...ofOthers, ...ownMacs].join(','),
     [RECORD]: own.join(','),
     [portKey.taken]: Object.keys(taken).length === 0 ? '' : takenText(taken),
   };
@@ -116,6 +130,11 @@ export function mappingOperations(replica: Replica, { bridges, taken }: BridgeMa
       ? NOTHING
       : [waitForRow('Open_vSwitch', row._uuid), mutateDelete('Open_vSwitch', row._uuid, 'external_ids', gone)]),
   ];
+}
+
+/** `net1` of `net1:br-net1`. */
+function networkIn(entry: string): string {
+  return entry.slice(0, entry.indexOf(':'));
 }
 
 function entriesOf(text = ''): readonly string[] {

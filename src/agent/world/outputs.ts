@@ -39,6 +39,8 @@ export interface UplinkPortOutput {
 export interface BridgeMappingsOutput {
   readonly kind: 'bridge-mappings';
   readonly bridges: Readonly<Record<string, string>>;
+  /** By network: the MAC address of this node's part of the routers there; a network without one keeps what it has. */
+  readonly macs: Readonly<Record<string, string>>;
   /** Interfaces of the node that are in a bridge, or are about to be, by network. */
   readonly taken: Readonly<Record<string, TakenInterface>>;
 }

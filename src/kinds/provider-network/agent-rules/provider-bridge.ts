@@ -3,6 +3,7 @@
  * part of the bridge; they are kept in the Open_vSwitch database from before it is one until they are back on it. With `exchangeLinkName` the
  * bridge also has the interface's name: then the interface gets the bridge's first, and its own again last.
  */
+import { macFromBytes } from '../../../net/mac.ts';
 import { commandText } from '../../../text/command-text.ts';
 import { LONGEST_DEVICE, providerBridge } from '../resource/node-network.ts';
 import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
@@ -28,10 +29,15 @@ import type { NetworkPlace } from './network-place.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { madeUplink, vlanProblem, vlansBack, vlansOf, vlansOn, vlansReady } from './vlan-interfaces.ts';
 
+const MAC_BYTES = 6;
+const OTHER = 0x04;
+
 export interface NetworkPart {
   readonly outputs: readonly NodeOutput[];
   /** The bridge in `ovn-bridge-mappings`. */
   readonly mapped?: string;
+  /** Of routers of OVN in the network, as this node sends for them. */
+  readonly routerMac?: string;
   readonly taken?: TakenInterface;
 }
 
@@ -96,6 +102,7 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
   const externalIds = { [portKey.uplink]: port, [portKey.moved]: networkText(network_), ...vlans.externalIds };
   return {
     mapped: bridge,
+    ...routerMac(link),
     // Beside the bridge as well: it may be deleted by hand, with all it has.
     taken: { original: uplink, name: port, ...network_ },
     outputs: [
@@ -116,6 +123,14 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
       ...(isPart ? vlans.outputs : []),
     ],
   };
+}
+
+/** No device has it: locally administered, and otherwise that of the node's interface, which is unique in the network. */
+function routerMac({ mac }: HostLink): Pick<NetworkPart, 'routerMac'> {
+  const bytes = mac.split(':').map((byte) => Number.parseInt(byte, 16));
+  const [first = Number.NaN, ...others] = bytes;
+  if (bytes.length !== MAC_BYTES || bytes.some(Number.isNaN)) return {};
+  return { routerMac: macFromBytes(Uint8Array.from([first ^ OTHER, ...others])) };
 }
 
 /** The interface gets the name of the bridge; what it had is recorded before, as a device that goes down loses it. */

@@ -14,6 +14,7 @@ test('bridge, port with the tags of its Vlans, mapping; ready when all of it was
   assert.equal(scene.kinds(), 'br-net1 | eth1 | net1:br-net1');
   assert.deepEqual(scene.of('uplink-port')[0]?.trunks, [0, 10]);
   assert.equal(scene.of('provider-bridge')[0]?.mac, BARE.mac);
+  assert.deepEqual(scene.of('bridge-mappings')[0]?.macs, { net1: '06:00:00:00:00:01' }, 'no device has it');
   assert.deepEqual(scene.state().labels, {}, 'nothing is claimed before it is observed');
   scene.carryOut();
   const prefix = 'net1.provider-network.kubernetes.io/';

@@ -28,11 +28,13 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
         .toSorted(([, a], [, b]) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
       const outputs: NodeOutput[] = [];
       const bridges: Record<string, string> = {};
+      const macs: Record<string, string> = {};
       const taken: Record<string, TakenInterface> = {};
       const uplinks = new Map<string, string>();
       const take = (network: string, part: NetworkPart): void => {
         outputs.push(...part.outputs);
         if (part.mapped !== undefined) bridges[network] = part.mapped;
+        if (part.routerMac !== undefined) macs[network] = part.routerMac;
         if (part.taken !== undefined) taken[network] = part.taken;
       };
       for (const [name, { spec }] of networks) {
@@ -55,7 +57,7 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
       for (const network of removed) take(network, given(world, settings, network));
       outputs.push(...unusedVlans(world, outputs, networks, settings.node));
       if (node !== undefined) outputs.push(...labelsOfNone(world, settings, node));
-      return [...outputs, { kind: 'bridge-mappings', bridges, taken }];
+      return [...outputs, { kind: 'bridge-mappings', bridges, macs, taken }];
     },
   };
 }

@@ -9,6 +9,7 @@ import { PHYSICAL_BRIDGE } from '../../lab/node/packet-node.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { PODS } from '../../src/kube/resource.ts';
 import { until } from '../../src/testing/until.ts';
+import { testNodeInterfaces } from './node-interfaces.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
@@ -215,3 +216,5 @@ test('an agent that is killed leaves packets alone; after the deletion of the ne
       Object.keys(await labelsOf(node)).every((key) => !key.startsWith('net1.')),
     );
 });
+
+testNodeInterfaces(() => cluster, stops);

@@ -34,15 +34,16 @@ export class PacketNode implements AsyncDisposable {
   readonly address6: string | undefined;
   readonly namespace: NetworkNamespace;
   readonly vswitch: OpenVSwitch;
-  readonly #directory: string;
+  readonly #options: PacketNodeOptions;
 
-  private constructor(namespace: NetworkNamespace, vswitch: OpenVSwitch, { name, address, address6, directory }: PacketNodeOptions) {
+  private constructor(namespace: NetworkNamespace, vswitch: OpenVSwitch, options: PacketNodeOptions) {
+    const { name, address, address6 } = options;
     this.name = name;
     this.address = address.slice(0, address.indexOf('/'));
     this.address6 = address6?.slice(0, address6.indexOf('/'));
     this.namespace = namespace;
     this.vswitch = vswitch;
-    this.#directory = directory;
+    this.#options = options;
   }
 
   /** Starts all of it but ovn-controller. */
@@ -70,11 +71,31 @@ export class PacketNode implements AsyncDisposable {
     return node;
   }
 
-  /** Ends its daemons and deletes its namespace and its folder. */
-  async delete(): Promise<void> {
+  /** Starts Open vSwitch, with an empty database if there is none, and makes the bridge with the node's interface and addresses. Its device may be there. */
+  async setUp(): Promise<void> {
+    const { namespace, vswitch } = this;
+    const { address, address6, underlay } = this.#options;
+    await vswitch.start();
+    const userspace = ['set', 'bridge', PHYSICAL_BRIDGE, 'datapath_type=netdev'];
+    await vswitch.vsctl('add-br', PHYSICAL_BRIDGE, '--', ...userspace, '--', 'add-port', PHYSICAL_BRIDGE, UPLINK);
+    await namespace.run('ip', 'address', 'replace', address, 'dev', PHYSICAL_BRIDGE);
+    await namespace.run('ip', 'link', 'set', PHYSICAL_BRIDGE, 'up');
+    await namespace.run('ip', 'route', 'replace', 'default', 'via', underlay.router);
+    if (address6 === undefined) return;
+    await namespace.run('ip', 'address', 'replace', address6, 'dev', PHYSICAL_BRIDGE, 'nodad');
+    await namespace.run('ip', 'route', 'replace', 'default', 'via', underlay.router6);
+  }
+
+  /** Ends its daemons and deletes its namespace. */
+  async stop(): Promise<void> {
     await this.vswitch.stop();
     await this.namespace.delete();
-    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  /** The same, and deletes its folder. */
+  async delete(): Promise<void> {
+    await this.stop();
+    await rm(this.#options.directory, { recursive: true, force: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

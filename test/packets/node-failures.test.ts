@@ -2,22 +2,28 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { NetworkNamespace } from '../../lab/node/namespace.ts';
+import { NetworkNamespace } from '../../lab/node/namespace.ts';
+import { Sandbox } from '../../lab/node/sandbox.ts';
+import { installCniFiles } from '../../src/agent/install/cni-files.ts';
+import type { KubeObject, Resource } from '../../src/kube/resource.ts';
+import { runProgram } from '../../lab/programs/run-program.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
 
 let cluster: PacketCluster;
 let one: AgentNode;
+let two: AgentNode;
 const stops: (() => unknown)[] = [];
 before(async () => {
   if (skip !== false) return;
-  cluster = await PacketCluster.start({ dualStack: true });
+  cluster = await PacketCluster.start({ dualStack: true, diskMiB: 8 });
   stops.unshift(() => cluster[Symbol.asyncDispose]());
-  const [first] = cluster.nodes;
-  assert.ok(first);
-  one = first;
+  const [first, second] = cluster.nodes;
+  assert.ok(first && second);
+  [one, two] = [first, second];
 });
 after(async () => {
   for (const stop of stops) await stop();
@@ -159,3 +165,247 @@ test(
     await until('nothing of it is left', async () => !(await namespace.run('nft', 'list', 'tables')).includes('kiln-probes'));
   },
 );
+
+const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+let web: RunningPod;
+let db: RunningPod;
+
+test('N23: routes, addresses and the state of ovn0 that another program takes away are back within seconds', { skip }, async () => {
+  [web, db] = [await cluster.runPod('web', one), await cluster.runPod('db', two)];
+  const { namespace } = one.node;
+  const shown = async (): Promise<string> => {
+    const parts = await Promise.all([
+      namespace.run('ip', '-4', 'route', 'show', 'dev', 'ovn0'),
+      namespace.run('ip', '-6', 'route', 'show', 'dev', 'ovn0'),
+      namespace.run('ip', '-brief', 'address', 'show', 'dev', 'ovn0'),
+    ]);
+    return parts
+      .join('')
+      .replaceAll(/^fe80::.*\n/gm, '')
+      .replaceAll(/fe80::\S+/g, 'of the link')
+      .replaceAll(/ +/g, ' ');
+  };
+  const before = await shown();
+  assert.match(before, /10\.16\.0\.0\/16[^]*fd00:10:16::/);
+  for (const harm of [
+    ['-4', 'route', 'flush', 'dev', 'ovn0'],
+    ['-6', 'route', 'flush', 'dev', 'ovn0'],
+    ['link', 'set', 'ovn0', 'down'],
+    ['address', 'flush', 'dev', 'ovn0'],
+  ]) {
+    await namespace.run('ip', ...harm);
+    const since = performance.now();
+    // The state may be that of a moment before.
+    await until(`ovn0 is as it was after ${harm.join(' ')}`, async () => (await shown()) === before);
+    const took = performance.now() - since;
+    assert.ok(took < 15_000, `${harm.join(' ')}: ${Math.round(took)} ms`);
+  }
+  for (const address of db.address.split(',')) assert.ok(await namespace.reaches(address), address);
+});
+
+/** A router says that it is one, as the kernel wants it: from an address of the link, to such a one, with the largest hop limit. */
+async function advertise(router: NetworkNamespace, to: string): Promise<void> {
+  const message = String.raw`\x86\x00\x00\x00\x40\x00\x07\x08\0\0\0\0\0\0\0\0`;
+  await router.run('bash', '-c', `printf '${message}' | socat -u - 'IP6-SENDTO:[${to}%r0]:58'`);
+}
+
+test(
+  'a node with a default route of a router that announces itself keeps it, and hears the router again, once the agent lets it forward',
+  { skip },
+  async () => {
+    const { namespace } = two.node;
+    const router = await NetworkNamespace.create('router');
+    stops.unshift(() => router.delete());
+    await two.stopAgent();
+    await namespace.run('sysctl', '-qw', 'net.ipv6.conf.all.forwarding=0');
+    await namespace.run('ip', 'link', 'add', 'ra0', 'type', 'veth', 'peer', 'name', 'r0', 'netns', router.path);
+    await namespace.run('sysctl', '-qw', 'net.ipv6.conf.ra0.accept_dad=0');
+    await router.run('sysctl', '-qw', 'net.ipv6.conf.r0.accept_dad=0', 'net.ipv6.conf.r0.hop_limit=255');
+    await namespace.run('ip', 'link', 'set', 'ra0', 'up');
+    await router.run('ip', 'link', 'set', 'r0', 'up');
+    const routes = async (): Promise<string> => await namespace.run('ip', '-6', 'route', 'show', 'default', 'dev', 'ra0');
+    let own = '';
+    await until('the node has a default route', async () => {
+      own = /fe80::[0-9a-f:]+/.exec(await namespace.run('ip', '-6', 'address', 'show', 'dev', 'ra0'))?.[0] ?? '';
+      if (own !== '') await advertise(router, own).catch(() => '');
+      return (await routes()).includes('proto ra');
+    });
+    two.startAgent();
+    await until('the node forwards', async () => (await namespace.run('sysctl', '-n', 'net.ipv6.conf.all.forwarding')).trim() === '1');
+    assert.match(await routes(), /proto ra/);
+    await namespace.run('ip', '-6', 'route', 'delete', 'default', 'dev', 'ra0');
+    await advertise(router, own);
+    await until('it hears the router', async () => (await routes()).includes('proto ra'), 5_000);
+    assert.equal(
+      (await namespace.run('sysctl', '-n', 'net.ipv6.conf.br-phy.accept_ra')).trim(),
+      '1',
+      'where it heard none nothing is changed',
+    );
+    await namespace.run('ip', 'link', 'delete', 'ra0');
+  },
+);
+
+/** Sends so many datagrams. @returns how many came back */
+async function datagrams(from: NetworkNamespace, to: string, count: number): Promise<number> {
+  const script = `
+    const socket = require('node:dgram').createSocket('${to.includes(':') ? 'udp6' : 'udp4'}'); let got = 0, sent = 0;
+    socket.on('message', () => (got += 1));
+    const timer = setInterval(() => { if (sent++ < ${count}) return socket.send(Buffer.alloc(600, sent), 5300, '${to}');
+      clearInterval(timer); setTimeout(() => { console.log(got); process.exit(); }, 1000); }, 5);`;
+  return Number(await from.run(process.execPath, '-e', script));
+}
+
+test('N36, N37: large packets from outside are told their size, and arrive; no datagram is lost for its checksum', { skip }, async () => {
+  const outside = await cluster.underlay.addOutsideHost('172.18.0.98/16');
+  stops.unshift(() => outside.delete());
+  const [address = ''] = web.address.split(',');
+  await outside.run('ip', 'route', 'add', '10.16.0.0/16', 'via', one.node.address);
+  assert.ok(await outside.reaches(address));
+  const large = await outside.run('sh', '-c', `ping -n -c 3 -W 2 -M do -s 1472 ${address} 2>&1 || true`);
+  assert.match(large, /Frag needed and DF set \(mtu = 1400\)|mtu=1400/);
+  const server = `require('node:http').createServer((request, response) => { let size = 0; request.on('data', (chunk) => (size += chunk.length)).on('end', () => response.end(Buffer.alloc(size, 'x'))); }).listen(8080, () => console.log('serves'))`;
+  await serve(web.sandbox.namespace, server);
+  const upload = `
+    const request = require('node:http').request({ host: '${address}', port: 8080, method: 'POST', timeout: 20000 }, (response) => {
+      let size = 0; response.on('data', (chunk) => (size += chunk.length)).on('end', () => console.log(size)); }).on('error', (error) => console.log(error.code));
+    request.end(Buffer.alloc(3_000_000, 'x'));`;
+  assert.equal((await outside.run(process.execPath, '-e', upload)).trim(), '3000000');
+  // What is true of pods is not of the node.
+  assert.doesNotMatch(await outside.run('ip', 'route', 'get', one.node.address), /mtu/);
+  const echo = `for (const type of ['udp4', 'udp6']) { const socket = require('node:dgram').createSocket({ type, ipv6Only: type === 'udp6' }); socket.on('message', (bytes, { port, address }) => socket.send(bytes, port, address)).bind(5300, () => console.log('serves')); }`;
+  await serve(db.sandbox.namespace, echo);
+  for (const to of db.address.split(',')) {
+    assert.equal(await datagrams(web.sandbox.namespace, to, 200), 200, `from a pod to ${to}`);
+    assert.equal(await datagrams(one.node.namespace, to, 200), 200, `from a node to ${to}`);
+  }
+});
+
+test('a Subnet with IPv6 alone: pods across nodes, in packets of the whole MTU', { skip }, async () => {
+  await subnet('six', { cidrBlock: 'fd66::/64', protocol: 'IPv6' });
+  const pods = [
+    await cluster.runPod('six-1', one, { 'ovn.kubernetes.io/logical_switch': 'six' }),
+    await cluster.runPod('six-2', two, { 'ovn.kubernetes.io/logical_switch': 'six' }),
+  ] as const;
+  assert.match(pods[0].address, /^fd66::/);
+  assert.ok(await pods[0].sandbox.reaches(pods[1].address));
+  assert.ok(await pods[0].sandbox.reaches(pods[1].address, { size: 1400 - 48 }));
+  const [, other = ''] = web.address.split(',');
+  assert.ok(await pods[1].sandbox.reaches(other), `a pod of another Subnet: ${other}`);
+  assert.ok(await one.node.namespace.reaches(pods[1].address), 'from a node');
+  for (const [index, { sandbox }] of pods.entries())
+    assert.equal((await (index === 0 ? one : two).cni('DEL', `six-${index + 1}`, sandbox)).exit, 0);
+});
+
+/** Writes until nothing more fits. @returns frees it */
+async function fill(folder: string): Promise<() => Promise<void>> {
+  const file = join(folder, 'filling');
+  const handle = await open(file, 'w');
+  for (let size = 65_536; size > 0; size = size > 1 ? size >> 4 : 0)
+    while (
+      await handle.write(Buffer.alloc(size)).then(
+        ({ bytesWritten }) => bytesWritten === size,
+        () => false,
+      )
+    );
+  await handle.close();
+  return () => rm(file, { force: true });
+}
+
+test(
+  'N52: the disk of the Open_vSwitch database is full: the ADD says so, and is done once there is room; an installation leaves no half file',
+  { skip },
+  async () => {
+    const free = await fill(two.disk);
+    await cluster.createPod('full', two);
+    const sandbox = await Sandbox.create('full', 'full'.padEnd(64, 'f'));
+    const added = two.cni('ADD', 'full', sandbox);
+    let said = '';
+    await until(
+      'status names the cause',
+      async () => {
+        said = (await two.agentCommand('status')).out;
+        return /port fullff\w+_h.*I\/O error/.test(said);
+      },
+      30_000,
+      () => said,
+    );
+    await free();
+    const { exit, output } = await added;
+    assert.equal(exit, 0, output);
+    assert.ok(await web.sandbox.reaches((JSON.parse(output) as { ips: { address: string }[] }).ips[0]?.address.split('/')[0] ?? ''));
+    assert.equal((await two.cni('DEL', 'full', sandbox)).exit, 0);
+    await sandbox.delete();
+
+    const small = join(two.disk, '../small');
+    await mkdir(small);
+    await runProgram(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'kiln-test', small]);
+    try {
+      const plugin = join(two.disk, '../plugin');
+      await runProgram(['dd', 'if=/dev/zero', `of=${plugin}`, 'bs=1M', 'count=3', 'status=none']);
+      const places = { binaries: join(small, 'bin'), configurations: join(small, 'conf'), socket: '/s', priority: '01' };
+      await assert.rejects(installCniFiles({ plugin, ...places }), /bin\/kiln-cni cannot be written: .*(?:ENOSPC|no space left)/i);
+      assert.deepEqual([await readdir(places.binaries), await readdir(places.configurations)], [[], []]);
+    } finally {
+      await runProgram(['umount', small]);
+    }
+  },
+);
+
+async function setAddresses(node: AgentNode, ...addresses: readonly string[]): Promise<void> {
+  const status = { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) };
+  await cluster.client.mergePatch<KubeObject>(NODES, { name: node.node.name }, { status }, { subresource: 'status' });
+}
+
+/** Tunnels of all chassis, and pods across nodes. */
+async function untilTunnels(...expected: readonly string[]): Promise<void> {
+  let seen = '';
+  await until(
+    `tunnels end at ${expected.join()}`,
+    async () => {
+      seen = (await cluster.ovn.sbctl('--bare', '--columns=ip', 'list', 'encap')).trim().split(/\s+/).toSorted().join();
+      return seen === expected.toSorted().join();
+    },
+    60_000,
+    () => seen,
+  );
+  const since = performance.now();
+  for (const address of db.address.split(','))
+    await until(`pods reach ${address}`, async () => await web.sandbox.reaches(address, { seconds: 1 }), 30_000);
+  assert.ok(performance.now() - since < 30_000);
+}
+
+test('N42: a node gets another address, then tunnels go over IPv6: pods reach each other again', { skip }, async () => {
+  const { namespace } = one.node;
+  await untilTunnels(one.node.address, two.node.address);
+  await namespace.run('ip', 'address', 'delete', `${one.node.address}/16`, 'dev', 'br-phy');
+  await namespace.run('ip', 'address', 'add', '172.18.0.50/16', 'dev', 'br-phy');
+  await namespace.run('ip', 'route', 'replace', 'default', 'via', cluster.underlay.router);
+  await setAddresses(one, '172.18.0.50', one.node.address6 ?? '');
+  await untilTunnels('172.18.0.50', two.node.address);
+  const six = cluster.nodes.map(({ node }) => node.address6 ?? '');
+  for (const node of cluster.nodes) await setAddresses(node, node.node.address6 ?? '');
+  await untilTunnels(...six);
+  // What fits through such a tunnel, in packets of a pod that is made now.
+  const late = await cluster.runPod('late', one);
+  assert.match(await late.sandbox.namespace.run('ip', 'link', 'show', 'dev', 'eth0'), /mtu 1380 /);
+  assert.ok(await late.sandbox.reaches(db.address.split(',')[0] ?? '', { size: 1380 - 28 }));
+  assert.equal((await one.cni('DEL', 'late', late.sandbox)).exit, 0);
+});
+
+test('N43: a node that is wiped joins again: one chassis, with tunnels, of each host', { skip }, async () => {
+  assert.equal((await two.cni('DEL', 'db', db.sandbox)).exit, 0);
+  await two.stopAgent();
+  for (const name of ['ovn-controller', 'ovs-vswitchd', 'ovsdb-server'] as const) await two.node.vswitch.kill(name);
+  await two.node.vswitch.stop();
+  for (const file of await readdir(two.disk)) if (file.includes('conf.db')) await rm(join(two.disk, file));
+  await setAddresses(two, two.node.address, two.node.address6 ?? '');
+  await setAddresses(one, '172.18.0.50', one.node.address6 ?? '');
+  await two.node.setUp();
+  two.startAgent();
+  await until('the bridge is there', async () => (await two.node.vswitch.vsctl('list-br')).includes('br-int'));
+  await two.node.vswitch.restart('ovn-controller');
+  db = await cluster.runPod('db-2', two);
+  await untilTunnels('172.18.0.50', two.node.address);
+  const chassis = (await cluster.ovn.sbctl('--bare', '--columns=name', 'list', 'chassis')).trim().split(/\s+/);
+  assert.deepEqual(chassis.toSorted(), ['node-1', 'node-2']);
+});

@@ -14,6 +14,7 @@ import type { NodeStatus } from '../../src/agent/status/node-status.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { onPath } from '../../lab/programs/executable.ts';
 import { until } from '../../src/testing/until.ts';
+import { Firewalld, hasFirewalld } from './firewalld.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
 
 const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
@@ -194,6 +195,35 @@ test(
   },
 );
 
+if (hasFirewalld)
+  test('firewalld: pods pass it, a reload of it keeps our rules, and the agent keeps its', { skip }, async () => {
+    const { namespace } = one.node;
+    const chains = async (): Promise<readonly string[]> =>
+      (await namespace.run('nft', '--stateless', 'list', 'table', 'inet', 'firewalld').catch(() => '')).split('\n');
+    const ours = async (): Promise<number> => (await chains()).filter((line) => line.includes('comment "kiln"')).length;
+    const firewalld = await Firewalld.start(namespace, join(one.socket, '../firewalld'));
+    try {
+      await until('our rules are first in its chains', async () => (await ours()) === 3);
+      await untilSources('with firewalld', web, [one.node.address]);
+      assert.ok(await web.sandbox.reaches(one.node.address), 'a pod reaches its node');
+      assert.ok(await namespace.reaches(db.address), 'the node reaches a pod');
+      const table = await namespace.run('nft', '--stateless', 'list', 'table', 'inet', 'kiln');
+      await firewalld.command('--reload');
+      await until('our rules are back', async () => (await ours()) === 3);
+      await untilSources('after its reload', web, [one.node.address]);
+      assert.equal(await namespace.run('nft', '--stateless', 'list', 'table', 'inet', 'kiln'), table);
+      const before = await chains();
+      await one.killAgent();
+      one.startAgent();
+      await until('the agent sees what is right', async () => (await one.agentCommand('status')).exit === 0);
+      assert.deepEqual(await chains(), before);
+    } finally {
+      await firewalld.stop();
+    }
+    assert.equal(await ours(), 0);
+    await untilSources('without firewalld', web, [one.node.address]);
+  });
+
 test('externalEgressGateway: to a host outside, with the address of the pod; flushed rules come back', { skip }, async () => {
   await outside.run('ip', 'address', 'add', `${BEYOND}/32`, 'dev', 'lo');
   await outside.run('ip', 'route', 'add', '10.20.0.0/16', 'via', one.node.address);
@@ -228,6 +258,39 @@ test('externalEgressGateway: to a host outside, with the address of the pod; flu
 /** Of Debian's containernetworking-plugins; it needs iptables. */
 const PORTMAP = '/usr/lib/cni/portmap';
 
+/** Calls the plugin portmap on the first node, as the runtime does after ours. */
+async function portmap(command: 'ADD' | 'DEL', pod: RunningPod, mapping: object): Promise<void> {
+  const configuration = {
+    cniVersion: '1.0.0',
+    name: 'kube-ovn',
+    type: 'portmap',
+    capabilities: { portMappings: true },
+    runtimeConfig: { portMappings: [mapping] },
+    prevResult: {
+      cniVersion: '1.0.0',
+      interfaces: [{ name: 'eth0', sandbox: pod.sandbox.namespace.path }],
+      ips: [{ address: `${pod.address}/16`, interface: 0 }],
+    },
+  };
+  const [file, ...words] = one.node.namespace.command(PORTMAP);
+  const ran = spawn(file, words, {
+    env: {
+      PATH: process.env['PATH'],
+      CNI_COMMAND: command,
+      CNI_CONTAINERID: pod.sandbox.containerId,
+      CNI_NETNS: pod.sandbox.namespace.path,
+      CNI_IFNAME: 'eth0',
+      CNI_PATH: '/usr/lib/cni',
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let shown = '';
+  for (const stream of [ran.stdout, ran.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  ran.stdin.end(JSON.stringify(configuration));
+  const [exit] = (await once(ran, 'exit')) as readonly unknown[];
+  assert.equal(exit, 0, shown);
+}
+
 if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
   test('hostPort, by the plugin portmap after ours: from the outside, which the pod sees, and from the node', { skip }, async (t) => {
     const { namespace } = one.node;
@@ -236,47 +299,56 @@ if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
     const listening = spawn(program, args, { stdio: 'ignore' });
     t.after(() => listening.kill('SIGKILL'));
     await outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
-    const portmap = async (command: 'ADD' | 'DEL'): Promise<void> => {
-      const configuration = {
-        cniVersion: '1.0.0',
-        name: 'kube-ovn',
-        type: 'portmap',
-        capabilities: { portMappings: true },
-        runtimeConfig: { portMappings: [{ hostPort: 18080, containerPort: 8080, protocol: 'tcp' }] },
-        prevResult: {
-          cniVersion: '1.0.0',
-          interfaces: [{ name: 'eth0', sandbox: web.sandbox.namespace.path }],
-          ips: [{ address: `${web.address}/16`, interface: 0 }],
-        },
-      };
-      const [file, ...words] = namespace.command(PORTMAP);
-      const ran = spawn(file, words, {
-        env: {
-          PATH: process.env['PATH'],
-          CNI_COMMAND: command,
-          CNI_CONTAINERID: web.sandbox.containerId,
-          CNI_NETNS: web.sandbox.namespace.path,
-          CNI_IFNAME: 'eth0',
-          CNI_PATH: '/usr/lib/cni',
-        },
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
-      let shown = '';
-      for (const stream of [ran.stdout, ran.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (shown += text));
-      ran.stdin.end(JSON.stringify(configuration));
-      const [exit] = (await once(ran, 'exit')) as readonly unknown[];
-      assert.equal(exit, 0, shown);
-    };
     const ask = async (from: NetworkNamespace): Promise<string> => {
       const client = `require('net').connect(18080, '${one.node.address}').on('error', (e) => console.log(e.code)).setTimeout(2000, () => process.exit()).pipe(process.stdout)`;
       return (await from.run(process.execPath, '-e', client)).trim();
     };
-    await portmap('ADD');
+    const mapping = { hostPort: 18080, containerPort: 8080, protocol: 'tcp' };
+    await portmap('ADD', web, mapping);
     assert.equal(await ask(outside), `::ffff:${OUTSIDE}`);
     assert.equal(await ask(db.sandbox.namespace), '::ffff:100.64.0.2', 'a pod of another node, by the interface of this node');
-    await portmap('DEL');
+    await portmap('DEL', web, mapping);
     assert.equal(await ask(outside), 'ECONNREFUSED');
     // The plugin leaves its chains.
+    for (const family of ['ip', 'ip6']) await namespace.run('nft', 'delete', 'table', family, 'nat').catch(() => '');
+  });
+
+if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
+  test('N49: a client that keeps sending to a UDP hostPort reaches the next pod within two seconds of its start', { skip }, async (t) => {
+    const { namespace } = one.node;
+    const mapping = { hostPort: 18053, containerPort: 5300, protocol: 'udp' };
+    const serve = async (pod: RunningPod, name: string): Promise<void> => {
+      const server = `const socket = require('dgram').createSocket('udp4'); socket.on('message', (bytes, { port, address }) => socket.send('${name}', port, address)).bind(5300, () => console.log('serves'))`;
+      const [program, ...args] = pod.sandbox.namespace.command(process.execPath, '-e', server);
+      const serving = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+      t.after(() => serving.kill('SIGKILL'));
+      await once(serving.stdout, 'data');
+    };
+    const next = await cluster.runPod('next', one, { 'ovn.kubernetes.io/logical_switch': 'red' });
+    await serve(web, 'first');
+    await serve(next, 'next');
+    await portmap('ADD', web, mapping);
+    const client = `const socket = require('dgram').createSocket('udp4'); socket.on('message', (bytes) => console.log(bytes.toString())).bind(40053);
+      setInterval(() => socket.send('x', 18053, '${one.node.address}'), 100);`;
+    const [program, ...args] = outside.command(process.execPath, '-e', client);
+    const sending = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    t.after(() => sending.kill('SIGKILL'));
+    let last = '';
+    sending.stdout.setEncoding('utf8').on('data', (text: string) => (last = text.trim().split('\n').at(-1) ?? ''));
+    await until('the first pod answers', () => last === 'first');
+    await portmap('DEL', web, mapping);
+    await portmap('ADD', next, mapping);
+    const since = performance.now();
+    await until(
+      'the next pod answers',
+      () => last === 'next',
+      30_000,
+      () => last,
+    );
+    assert.ok(performance.now() - since < 2_000, `${Math.round(performance.now() - since)} ms`);
+    await portmap('DEL', next, mapping);
+    assert.equal((await one.cni('DEL', 'next', next.sandbox)).exit, 0);
+    await cluster.deletePod('next');
     for (const family of ['ip', 'ip6']) await namespace.run('nft', 'delete', 'table', family, 'nat').catch(() => '');
   });
 

@@ -25,6 +25,7 @@ import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
 import { type Called, callPlugin, type PluginCall } from '../../lab/packets/plugin-call.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
+import { runProgram } from '../../lab/programs/run-program.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
@@ -76,6 +77,8 @@ export interface PacketClusterOptions {
   /** Default: 2. */
   readonly nodes: number;
   readonly dualStack: boolean;
+  /** The databases and logs of Open vSwitch of each node are on a disk of so many MiB; default: on the host's. */
+  readonly diskMiB: number;
   /** The agent's; default: its sources. */
   readonly program: AgentProgram;
 }
@@ -85,6 +88,8 @@ export class AgentNode {
   readonly node: PacketNode;
   readonly socket: string;
   readonly log: string;
+  /** Of the databases and logs of Open vSwitch. */
+  readonly disk: string;
   /** Its dump before the agent came. */
   before = '';
   readonly #daemon: Daemon;
@@ -95,6 +100,7 @@ export class AgentNode {
     this.node = node;
     this.socket = join(directory, 'agent.sock');
     this.log = join(directory, 'agent.log');
+    this.disk = join(directory, 'ovs');
     const flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, `--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`];
     const command = [process.execPath, program.file, 'agent', ...flags, `--socket=${this.socket}`, '--datapath=netdev'] as const;
     this.#daemon = new Daemon({
@@ -217,6 +223,7 @@ export class PacketCluster implements AsyncDisposable {
   static async start({
     nodes: count = 2,
     dualStack = false,
+    diskMiB,
     program = SOURCES,
   }: Partial<PacketClusterOptions> = {}): Promise<PacketCluster> {
     const stops: (() => Promise<unknown>)[] = [];
@@ -265,8 +272,15 @@ export class PacketCluster implements AsyncDisposable {
       for (const { name, addresses } of kubelet.nodes) {
         const options = { name, address: `${addresses[0]}/16`, underlay, installation: installation as OvnInstallation } as const;
         const address6 = addresses[1] === undefined ? {} : { address6: `${addresses[1]}/64` as const };
+        if (diskMiB !== undefined) {
+          const disk = join(directory, name, 'ovs');
+          await mkdir(disk, { recursive: true });
+          await runProgram(['mount', '-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'kiln-test', disk]);
+          stops.unshift(() => runProgram(['umount', disk]));
+        }
         const node = await PacketNode.start({ ...options, ...address6, directory: join(directory, name) });
-        stops.unshift(() => node.delete());
+        // With its disk its folder goes later.
+        stops.unshift(() => (diskMiB === undefined ? node.delete() : node.stop()));
         const forward = await PortForward.fromNamespace(node.namespace, Number(new URL(api.url).port), join(directory, name));
         stops.unshift(() => forward.stop());
         const agent = new AgentNode(node, join(directory, name), account, ovn.sbEndpoint, plugin, program);

@@ -178,7 +178,7 @@ const ATTACHMENTS: Resource = {
   namespaced: true,
 };
 
-test('a pod with further networks: one of OVN, and one of the bridge plugin with addresses of the agent', { skip }, async () => {
+test('a pod with further networks: one of OVN, and of the plugins bridge and macvlan with addresses of the agent', { skip }, async () => {
   const [one] = cluster.nodes;
   assert.ok(one);
   const networks = {
@@ -189,12 +189,21 @@ test('a pod with further networks: one of OVN, and one of the bridge plugin with
       bridge: 'cni0',
       ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wide.default' },
     },
+    wire: {
+      cniVersion: '1.0.0',
+      type: 'macvlan',
+      master: 'wire0',
+      mode: 'bridge',
+      ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wire.default' },
+    },
   } as const;
   // Without Debian's plugins that of OVN alone.
   const devices = [
     ['net1', networks.fast] as const,
-    ...(existsSync(join(OTHER_PLUGINS, 'bridge')) ? [['net2', networks.wide] as const] : []),
+    ...(existsSync(join(OTHER_PLUGINS, 'bridge')) ? [['net2', networks.wide] as const, ['net3', networks.wire] as const] : []),
   ];
+  await one.node.namespace.run('ip', 'link', 'add', 'wire0', 'type', 'veth', 'peer', 'name', 'wire1');
+  for (const end of ['wire0', 'wire1']) await one.node.namespace.run('ip', 'link', 'set', end, 'up');
   for (const [name, config] of Object.entries(networks)) {
     const spec = { config: JSON.stringify(config) };
     await cluster.client.create<KubeObject>(ATTACHMENTS, { metadata: { name, namespace: 'default' }, spec } as KubeObject);
@@ -203,11 +212,12 @@ test('a pod with further networks: one of OVN, and one of the bridge plugin with
     cluster.create('Subnet', 'subnets', { metadata: { name }, spec: { provider, cidrBlock, protocol: 'IPv4' } });
   await subnet('fast', 'fast.default.ovn', '10.51.0.0/24');
   await subnet('wide', 'wide.default', '10.52.0.0/24');
+  await subnet('wire', 'wire.default', '10.53.0.0/24');
   const routes = '[{"dst":"10.99.0.0/16","gw":"10.51.0.9"}]';
   const pods = await Promise.all(
     ['left', 'right'].map(async (name, index) => {
       await cluster.createPod(name, one, {
-        'k8s.v1.cni.cncf.io/networks': 'fast@net1,wide@net2',
+        'k8s.v1.cni.cncf.io/networks': 'fast@net1,wide@net2,wire@net3',
         'fast.default.ovn.kubernetes.io/routes': routes,
       });
       return { name, sandbox: await Sandbox.create(name, `${index}`.padEnd(64, 'd')) };
@@ -228,7 +238,7 @@ test('a pod with further networks: one of OVN, and one of the bridge plugin with
   };
   for (const [device] of devices) {
     const address = await addressOf(device);
-    assert.ok(address.startsWith(device === 'net1' ? '10.51.0.' : '10.52.0.'), address);
+    assert.ok(address.startsWith(`10.5${device.at(-1)}.0.`), address);
     assert.ok(await left.sandbox.reaches(address), `${device}: ${address}`);
   }
   assert.match(await left.sandbox.namespace.run('ip', 'route'), /^10\.99\.0\.0\/16 via 10\.51\.0\.9 dev net1/m);
@@ -242,4 +252,5 @@ test('a pod with further networks: one of OVN, and one of the bridge plugin with
     await sandbox.delete();
   }
   assert.doesNotMatch(await one.node.vswitch.vsctl('list-ports', 'br-int'), /net1_h$/m);
+  await one.node.namespace.run('ip', 'link', 'delete', 'wire0');
 });

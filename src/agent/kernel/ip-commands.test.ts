@@ -3,13 +3,39 @@ import { test } from 'node:test';
 import type { DeviceName } from '../world/attachment.ts';
 import { linkCommands } from './ip-commands.ts';
 
-test('a node forwards packets of each family that it has in the join network, and of no other', () => {
+test('a node forwards packets of each family that it has in the join network, and of no other; it still hears the routers that it heard', () => {
   const commands = (...addresses: readonly string[]): readonly unknown[] => {
+    const advertised = ['eth0.5'];
     const device = { mac: '00:00:00:00:00:01', mtu: 1_400, addresses, routes: [] };
     const output = { kind: 'link', name: 'ovn0' as DeviceName, ...device } as const;
-    return linkCommands(output, { kind: 'present', up: true, forwards: false, ...device }).map(({ command }) => command);
+    return linkCommands(output, { kind: 'present', up: true, forwards: false, advertised, ...device }).map(({ command }) => command);
   };
   assert.deepEqual(commands('100.64.0.2/16'), [['sysctl', '-qw', 'net.ipv4.ip_forward=1']]);
-  const both = ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'];
+  const both = ['sysctl', '-qw', 'net.ipv6.conf.eth0/5.accept_ra=2', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'];
   assert.deepEqual(commands('100.64.0.2/16', 'fd00:64::2/112'), [both]);
+});
+
+test('N23: the link-local address and the route to the network of an address are made again, before routes by its gateways', () => {
+  const device = { mac: '00:00:00:00:00:01', mtu: 1_400, addresses: ['100.64.0.2/16', 'fd00:64::2/112'] };
+  const routes = [{ destination: '10.16.0.0/16', gateway: '100.64.0.1' }];
+  const observed = {
+    kind: 'present',
+    up: true,
+    forwards: true,
+    ...device,
+    routes: [],
+    unconnected: device.addresses,
+    withoutLinkLocal: true,
+  } as const;
+  assert.deepEqual(
+    linkCommands({ kind: 'link', name: 'ovn0' as DeviceName, ...device, routes }, observed).map(({ input }) => input?.trim().split('\n')),
+    [
+      [
+        'address add fe80::200:ff:fe00:1/64 dev ovn0 scope link',
+        'route replace 100.64.0.0/16 dev ovn0 proto kernel scope link src 100.64.0.2',
+        'route replace fd00:64::/112 dev ovn0 proto kernel metric 256',
+        'route replace 10.16.0.0/16 via 100.64.0.1 dev ovn0',
+      ],
+    ],
+  );
 });

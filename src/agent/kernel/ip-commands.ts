@@ -1,4 +1,6 @@
 /** The commands that make a device as it should be. Pure. */
+import { canonicalAddress } from '../../net/address.ts';
+import { canonicalCidr } from '../../net/cidr.ts';
 import type { DeviceOutput, DeviceRoute, LinkOutput } from '../world/outputs.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
 import { sysctlName } from './neighbours.ts';
@@ -117,11 +119,15 @@ export function routeText({ destination, gateway, source }: DeviceRoute): string
 }
 
 /**
- * What lets the node forward packets of the families of its addresses. Without IPv6 in the join network the node stays as it is: one that forwards
- * IPv6 ignores the advertisements of routers.
+ * What lets the node forward packets of the families of its addresses. Without IPv6 in the join network the node stays as it is.
  */
 export function forwardingKeys(addresses: readonly string[]): readonly string[] {
   return ['net.ipv4.ip_forward', ...(addresses.some(isV6) ? ['net.ipv6.conf.all.forwarding'] : [])];
+}
+
+/** 1: the advertisements of routers are accepted unless the node forwards IPv6; 2: always; 0: never. */
+export function advertisementsKey(device: string): string {
+  return `net.ipv6.conf.${sysctlName(device)}.accept_ra`;
 }
 
 /** The same for a device of the node, which exists. */
@@ -130,13 +136,20 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
   const surplus = observed.routes.filter((route) => !wanted.includes(route));
   const sameRoutes = surplus.length === 0 && wanted.length === observed.routes.length;
   const keys = forwardingKeys(output.addresses).map((key) => `${key}=1`);
-  const forwarding = observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', ...keys] } as const];
+  // A node that forwards IPv6 ignores advertisements unless it is told otherwise, and its default route would end with its lifetime.
+  const advertised = output.addresses.some(isV6) ? (observed.advertised ?? []).map((device) => `${advertisementsKey(device)}=2`) : [];
+  const forwarding = observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', ...advertised, ...keys] } as const];
   const { name, mac, mtu, addresses, routes } = output;
+  const unconnected = (observed.unconnected ?? []).filter((address) => addresses.includes(address));
+  // Without it the kernel asks for no neighbour: packets with the node's own address, which is on another device, would be lost.
+  const linkLocal = observed.withoutLinkLocal === true && addresses.some(isV6) ? linkLocalOf(mac ?? observed.mac) : undefined;
   const isSame =
     observed.up &&
     (mac === undefined || observed.mac === mac) &&
     (mtu === undefined || observed.mtu === mtu) &&
-    observed.addresses.join() === addresses.join();
+    observed.addresses.join() === addresses.join() &&
+    unconnected.length === 0 &&
+    linkLocal === undefined;
   if (forwarding.length === 0 && sameRoutes && isSame) return [];
   const lines = [
     ...(mac === undefined || observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
@@ -144,12 +157,30 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
     ...(observed.up ? [] : [`link set dev ${name} up`]),
     ...observed.addresses.filter((address) => !addresses.includes(address)).map((address) => `address delete ${address} dev ${name}`),
     ...addresses.filter((address) => !observed.addresses.includes(address)).map((address) => `address add ${address} dev ${name}`),
+    ...(linkLocal === undefined ? [] : [`address add ${linkLocal}/64 dev ${name} scope link`]),
+    ...unconnected.map((address) => connectedRoute(address, name)),
     ...surplus.map((route) => `route delete ${route.replace(' ', ' via ')} dev ${name}`),
     ...routes
       .filter((route) => !observed.routes.includes(routeText(route)))
       .map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${name}`),
   ];
   return [...forwarding, ...(lines.length === 0 ? [] : [{ command: ['ip', '-batch', '-'], input: `${lines.join('\n')}\n` } as const])];
+}
+
+/** RFC 4291, appendix A. Undefined for what is no MAC address. */
+function linkLocalOf(mac: string): string | undefined {
+  const bytes = mac.split(':').map((text) => Number.parseInt(text, 16));
+  const [first = 0, second = 0, third = 0, ...rest] = bytes;
+  if (bytes.length !== 6 || bytes.some(Number.isNaN)) return undefined;
+  const hex = [first ^ 2, second, third, 0xff, 0xfe, ...rest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return canonicalAddress(`fe80::${hex.replaceAll(/(.{4})(?=.)/g, '$1:')}`);
+}
+
+/** The route to the network of an address, as the kernel makes it. */
+function connectedRoute(address: string, device: string): string {
+  const network = canonicalCidr(address) ?? address;
+  const rest = isV6(address) ? 'metric 256' : `scope link src ${address.slice(0, address.indexOf('/'))}`;
+  return `route replace ${network} dev ${device} proto kernel ${rest}`;
 }
 
 /** A line for `ip -batch`, which splits at spaces, ends at `#` and knows quotes. @throws Error for a word that no line can have */

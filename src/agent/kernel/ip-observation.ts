@@ -11,7 +11,7 @@ import {
   mainRoutes,
   type RouteJson,
 } from './host-network.ts';
-import { forwardingKeys, routeText, showLines } from './ip-commands.ts';
+import { advertisementsKey, forwardingKeys, routeText, showLines } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
 
@@ -70,7 +70,21 @@ export function nodeDevice({ links, routes }: HostState, name: string): Exclude<
     up: isUp(link),
     addresses: addressesOf(link),
     routes: routesOf(routes.filter(({ dev }) => dev === name)),
+    unconnected: addressesOf(link).filter((address) => !isConnected(address, name, routes)),
+    // The kernel gives one once the link has a carrier.
+    ...(link.flags?.includes('LOWER_UP') === true && !hasLinkLocal(link) && { withoutLinkLocal: true }),
   };
+}
+
+function hasLinkLocal({ addr_info: info = [] }: LinkJson): boolean {
+  return info.some(({ scope, local = '' }) => scope === 'link' && local.includes(':'));
+}
+
+/** Whether there is the route that the kernel makes of an address: another program may have flushed it, and then no gateway can be set. */
+function isConnected(address: string, device: string, routes: readonly RouteJson[]): boolean {
+  const network = canonicalCidr(address);
+  const isHost = network?.endsWith(network.includes(':') ? '/128' : '/32') === true;
+  return isHost || routes.some(({ dev, dst = '', protocol }) => dev === device && protocol === 'kernel' && canonicalCidr(dst) === network);
 }
 
 /** Whether the node forwards packets of the families of these addresses. */
@@ -83,6 +97,17 @@ export async function forwards(programs: Programs, addresses: readonly string[])
       .split('\n')
       .every((value) => value === '1')
   );
+}
+
+/** Devices with a default route that a router announced, and that would hear no other announcement once the node forwards IPv6. */
+export async function advertisedDevices(programs: Programs, { routes }: HostState): Promise<readonly string[]> {
+  const announced = routes.filter(({ dst, protocol }) => dst === 'default' && protocol === 'ra').map(({ dev = '' }) => dev);
+  const devices = [...new Set(announced)].toSorted();
+  const read = devices.map(async (device) => {
+    const ran = await programs.run(['sysctl', '-n', advertisementsKey(device)]);
+    return ran.ok && ran.output.trim() === '1' ? [device] : [];
+  });
+  return (await Promise.all(read)).flat();
 }
 
 /** The links that the agent made: by name, their aliases. */

@@ -13,7 +13,7 @@ import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import type { HostNetwork, HostState } from './host-network.ts';
 import { forwardingKeys, hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
-import { forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
+import { advertisedDevices, forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
 import { type Findings, type Made, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import { attachmentOf } from './link-alias.ts';
 
@@ -200,7 +200,8 @@ export class KernelTarget implements Target {
     // Of the families that it is to have: before its first write the device has no address.
     const [output] = this.desired.of(name);
     const { addresses } = output?.kind === 'link' ? output : shown;
-    return { ...shown, forwards: await this.#doesForward(addresses) };
+    if (await this.#doesForward(addresses)) return { ...shown, forwards: true };
+    return { ...shown, forwards: false, advertised: await advertisedDevices(this.#options.programs, state) };
   }
 
   async #doesForward(addresses: readonly string[]): Promise<boolean> {

@@ -40,8 +40,14 @@ export type ObservedDevice =
       readonly addresses: readonly string[];
       /** As `routeText` makes them, sorted; without those that the kernel makes by itself. */
       readonly routes: readonly string[];
+      /** Of a device of the node: addresses without the route to their network. Missing: none. */
+      readonly unconnected?: readonly string[];
+      /** A device of the node that is up and has no link-local address of IPv6, which the kernel gave it. */
+      readonly withoutLinkLocal?: true;
       /** Of a device of the node: whether the node forwards packets. */
       readonly forwards?: boolean;
+      /** Of a device of a node that does not forward: devices by which a router announced itself, which are to be heard as well once it does. */
+      readonly advertised?: readonly string[];
       /** Of `addresses`, those that the kernel still checks for duplicates. Missing: none. */
       readonly tentative?: readonly string[];
       /** Addresses that the device should have and does not get: other hosts of its network have them. Missing: none. */

@@ -98,7 +98,8 @@ export function harm(node: SimulatedNode, what: Harm, number: number): void {
         if (scope === 'global' && device !== undefined) kernel.removeAddress(device, text);
       return;
     case 'node-routes':
-      host.routes = host.routes.filter(({ dev, proto }) => dev !== 'ovn0' || proto === 'kernel');
+      // `ip route flush` takes that of the kernel as well.
+      host.routes = host.routes.filter(({ dev }) => dev !== 'ovn0');
   }
 }
 

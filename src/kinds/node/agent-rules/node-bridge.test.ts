@@ -14,7 +14,7 @@ function systemId(uid: string, before?: string): string | undefined {
   return outputs.flatMap((output) => (output.kind === 'settings' ? [output.externalIds['system-id'] ?? ''] : []))[0];
 }
 
-test('a node that joins again as another object has the chassis that it had', () => {
+test('N43: a node that joins again as another object has the chassis that it had', () => {
   assert.equal(systemId('first'), systemId('second'));
 });
 

@@ -73,3 +73,18 @@ test('text that is no address is left out, and never printed', () => {
     `${LEAVING} masquerade fully-random`,
   ]);
 });
+
+test('N28: the same bytes in whatever order Subnets come', () => {
+  const natRules = [{ action: 'nat', sources: '10.18.0.9', destinations: '' } as const];
+  const subnets: readonly (readonly [string, Partial<NodeSubnet>])[] = [
+    ['a', { cidrs: ['10.16.0.0/16', 'fd00:10:16::/112'] }],
+    ['b', { cidrs: ['10.17.0.0/16'], centralized: true, gatewayNodes: 'node-1:172.18.0.9' }],
+    ['c', { cidrs: ['10.18.0.0/16'], natRules }],
+    ['d', { cidrs: ['10.18.0.0/17'], natOutgoing: false }],
+  ];
+  const expected = rules(Object.fromEntries(subnets));
+  for (let first = 0; first < subnets.length; first += 1) {
+    const turned = [...subnets.slice(first), ...subnets.slice(0, first)];
+    for (const order of [turned, turned.toReversed()]) assert.deepEqual(rules(Object.fromEntries(order)), expected);
+  }
+});

@@ -126,6 +126,8 @@ async function atRest(cluster: PacketCluster, node: AgentNode, pods: number, sec
     sandboxes.push(...(await Promise.all(names.map(async (name) => (await cluster.runPod(name, node)).sandbox))));
   }
   await node.stopAgent();
+  // The kernel gives each device its link-local address, some seconds after the device is up.
+  await sleep(5_000);
   const writes = await WriteCount.begin(cluster, node);
   node.startAgent();
   const plugin = kiln(node);

@@ -73,7 +73,7 @@ async function runNow([program, ...args]: Words, input: string): Promise<Ran> {
       if (error === null) resolve({ ok: true, output: stdout });
       else {
         const isKilled = error.killed === true;
-        const message = stderr.trim() || (isKilled ? `no end after ${TIMEOUT_MS / 1000} s` : error.message);
+        const message = stderr.trim() || (isKilled ? `no end after ${TIMEOUT_MS / 1000} s` : error.message.trim());
         resolve({ ok: false, message, ...(typeof error.code === 'number' && !isKilled && { output: stdout }) });
       }
     });

@@ -1,6 +1,7 @@
 /** Kiln takes over what Kube-OVN left: no row is lost, each object is in effect, and each row has a row owner or is a leftover. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { EXTERNAL_GATEWAY_CONFIG } from '../../src/api/well-known.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import type { PrintedLeft, TimedCondition } from './left-cluster.ts';
 import { until } from '../../src/testing/until.ts';
@@ -287,7 +288,9 @@ for (const release of OLDER_RELEASES) {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       await taken.converged();
-      // The default Vpc stays, and with spec.enableExternal it keeps its port in the external Subnet.
+      // The default Vpc stays, and with the ConfigMap or spec.enableExternal it keeps its port in the external Subnet.
+      for (const { metadata } of await taken.list('configmaps'))
+        if (metadata.name === EXTERNAL_GATEWAY_CONFIG) await cluster.client.delete(traitsOf('configmaps'), metadata);
       await cluster.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { spec: { enableExternal: false } });
       // In an order in which no object blocks a later one.
       const resources = [

@@ -54,6 +54,12 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/^60 pods: the most/, 'MB', (value) => value > 50],
     [/^each further pod/, 'kB'],
   ],
+  nat: [
+    [/^30 EIPs with rules, one comes and goes: the controller's processor time/, 'ms', (value) => value > 0],
+    [/^operations at 30 to those at 3/, '×', (value) => value > 0.5 && value < 1.5],
+    [/^12 EIPs churned: addresses/, '', (value) => value === 0],
+    [/^12 EIPs churned: rows/, '', (value) => value === 0],
+  ],
   selections: [
     [/^1000 pods, 20 policies: one pod comes: members to compare/, '', (value) => value === 20],
     [/^1000 pods, 2 policies: one pod's label changes: members to compare/, '', (value) => value === 2],

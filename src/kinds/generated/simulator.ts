@@ -14,6 +14,9 @@ import { simulator as virtualMachineInstance } from '../virtual-machine-instance
 import { simulator as machineMigration } from '../machine-migration/simulator.ts';
 import { simulator as vip } from '../vip/simulator.ts';
 import { simulator as ovnEip } from '../ovn-eip/simulator.ts';
+import { simulator as ovnFip } from '../ovn-fip/simulator.ts';
+import { simulator as ovnSnatRule } from '../ovn-snat-rule/simulator.ts';
+import { simulator as ovnDnatRule } from '../ovn-dnat-rule/simulator.ts';
 import { simulator as vlan } from '../vlan/simulator.ts';
 import { simulator as providerNetwork } from '../provider-network/simulator.ts';
 
@@ -33,6 +36,9 @@ export const SIMULATOR_OF_KINDS = {
   virtualmachineinstancemigrations: machineMigration,
   vips: vip,
   'ovn-eips': ovnEip,
+  'ovn-fips': ovnFip,
+  'ovn-snat-rules': ovnSnatRule,
+  'ovn-dnat-rules': ovnDnatRule,
   vlans: vlan,
   'provider-networks': providerNetwork,
 } as const;

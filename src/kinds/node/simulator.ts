@@ -1,12 +1,20 @@
-import type { DrawnKind, DrawnSpec } from '../../testing/drawn-kind.ts';
+import type { DrawnKind, DrawnSpec, Draws } from '../../testing/drawn-kind.ts';
 import { NAMES } from '../../testing/drawn-kind.ts';
 
 export const simulator: DrawnKind = {
   weight: 3,
   names: NAMES.nodes,
   object: (draws) => drawnNode(draws.pick(NAMES.nodes)),
-  patch: (draws) => ({ patch: { metadata: { labels: { zone: draws.pick(['x', 'y']) } } } }),
+  patch: (draws, name) => ({
+    patch: { metadata: draws.chance(0.5) ? { labels: { zone: draws.pick(['x', 'y']) } } : gateway(draws, name) },
+  }),
 };
+
+/** Whether it hosts ports of Vpcs in external Subnets, as a user says with a label; its agent has told its chassis. */
+function gateway(draws: Draws, name: string): DrawnSpec {
+  const label = draws.pick(['true', 'true', 'false', null]);
+  return { labels: { 'ovn.kubernetes.io/external-gw': label }, annotations: { 'ovn.kubernetes.io/chassis': `chassis-${name}` } };
+}
 
 /** @param name a letter and a number, from which its address follows */
 export function drawnNode(name: string): DrawnSpec {

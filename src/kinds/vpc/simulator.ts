@@ -5,7 +5,14 @@ export const simulator: DrawnKind = {
   weight: 6,
   names: NAMES.vpcs,
   spec: vpcSpec,
-  edit: (draws) => ({ namespaces: null, staticRoutes: null, policyRoutes: null, vpcPeerings: null, ...vpcSpec(draws) }),
+  edit: (draws) => ({
+    namespaces: null,
+    staticRoutes: null,
+    policyRoutes: null,
+    vpcPeerings: null,
+    enableExternal: null,
+    ...vpcSpec(draws),
+  }),
 };
 
 function vpcSpec(draws: Draws): DrawnSpec {
@@ -19,6 +26,10 @@ function vpcSpec(draws: Draws): DrawnSpec {
     spec['policyRoutes'] = [{ priority: 10 + draws.below(3), match: 'ip4.src==10.1.0.0/24', action: draws.pick(['allow', 'drop']) }];
   if (draws.chance(0.2))
     spec['vpcPeerings'] = [{ remoteVpc: draws.pick(NAMES.vpcs), localConnectIP: `169.254.0.${1 + draws.below(2)}/30` }];
+  if (draws.chance(0.25)) {
+    spec['enableExternal'] = true;
+    if (draws.chance(0.8)) spec['extraExternalSubnets'] = some(draws, NAMES.subnets);
+  }
   if (draws.chance(0.2)) spec['defaultSubnet'] = draws.pick(NAMES.subnets);
   return spec;
 }

@@ -113,10 +113,10 @@ function columnFaults(
     const held = row[column];
     if (held === undefined || mode === undefined || mode === 'refs') return [];
     const shown = (): string => `${column} is ${text(held)}, and a rule emits ${text(value)}`;
-    if (mode === 'map' || Array.isArray(mode)) {
+    if (mode === 'map' || mode === 'entries' || Array.isArray(mode)) {
       const map = held as ReadonlyMap<string, string>;
       const desired = value as Readonly<Record<string, string>>;
-      const more = [...map.keys()].filter((key) => !(key in desired) && !key.includes(':'));
+      const more = [...map.keys()].filter((key) => !(key in desired) && (mode === 'entries' || !key.includes(':')));
       const ruleKeys = Array.isArray(mode) ? more.filter((key) => (mode as readonly string[]).includes(key)) : more;
       const undesired = ruleKeys.filter(
         (key) => !members.some((one) => one.column === column && (one.member as { key?: string }).key === key),

@@ -2,7 +2,10 @@
  * Draws more operations: on EIPs and the rules that name them, virtual machines that migrate, Vips of every type, objects restored from a
  * backup, kinds that are not implemented, and rows of other programs beside and inside ours.
  */
+import { SIMULATOR_OF_KINDS } from '../../../src/kinds/generated/simulator.ts';
+import type { DrawnKind } from '../../../src/testing/drawn-kind.ts';
 import { podSpec } from '../../../src/testing/drawn-kind.ts';
+import { RULE_NAMES } from '../../../src/testing/drawn-nat-rule.ts';
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
   drawChange,
@@ -29,17 +32,20 @@ import type { ApiPath, ForeignRows, Operation } from '../steps/step.ts';
 
 export const IPTABLES_EIPS = 'kubeovn.io/v1/iptables-eips';
 
-/** Kinds of NAT rules, with the field that names the EIP. */
-const NAT_RULES = {
-  'kubeovn.io/v1/ovn-fips': 'ovnEip',
-  'kubeovn.io/v1/ovn-snat-rules': 'ovnEip',
-  'kubeovn.io/v1/ovn-dnat-rules': 'ovnEip',
-  'kubeovn.io/v1/iptables-fip-rules': 'eip',
-  'kubeovn.io/v1/iptables-snat-rules': 'eip',
-  'kubeovn.io/v1/iptables-dnat-rules': 'eip',
-} as const;
-const NAT_PATHS = Object.keys(NAT_RULES) as (keyof typeof NAT_RULES)[];
-const RULE_NAMES = ['rule0', 'rule1'];
+/** Kinds of NAT rules. */
+const NAT_PATHS = [
+  'kubeovn.io/v1/ovn-fips',
+  'kubeovn.io/v1/ovn-snat-rules',
+  'kubeovn.io/v1/ovn-dnat-rules',
+  'kubeovn.io/v1/iptables-fip-rules',
+  'kubeovn.io/v1/iptables-snat-rules',
+  'kubeovn.io/v1/iptables-dnat-rules',
+] as const;
+const OVN_RULES: Readonly<Record<ApiPath, DrawnKind>> = {
+  'kubeovn.io/v1/ovn-fips': SIMULATOR_OF_KINDS['ovn-fips'],
+  'kubeovn.io/v1/ovn-snat-rules': SIMULATOR_OF_KINDS['ovn-snat-rules'],
+  'kubeovn.io/v1/ovn-dnat-rules': SIMULATOR_OF_KINDS['ovn-dnat-rules'],
+};
 
 /** Kinds that are not implemented: each object has a condition that reports it. */
 const UNSERVED: readonly (readonly [path: ApiPath, spec: JsonObject])[] = [
@@ -79,9 +85,9 @@ export function drawOtherOperation(random: Random, cluster: SimulatedCluster): O
 /** EIPs and the rules that name them. */
 function drawNat(random: Random, cluster: SimulatedCluster): Operation {
   const path = random.chance(0.4) ? random.pick([OVN_EIPS, IPTABLES_EIPS]) : random.pick(NAT_PATHS);
-  const isRule = path in NAT_RULES;
+  const isRule = (NAT_PATHS as readonly string[]).includes(path);
   const name = random.pick(isRule ? RULE_NAMES : EIP_NAMES);
-  const spec = isRule ? ruleSpec(random, path as keyof typeof NAT_RULES) : eipSpec(random, path);
+  const spec = isRule ? ruleSpec(random, path) : eipSpec(random, path);
   const create: Operation = { do: 'create', path, namespace: '', object: { metadata: { name }, spec } };
   const present = objectsOf(cluster, path);
   const action =
@@ -96,14 +102,11 @@ function drawNat(random: Random, cluster: SimulatedCluster): Operation {
   return { do: 'edit', ...where, patch: { spec } };
 }
 
-function ruleSpec(random: Random, path: keyof typeof NAT_RULES): JsonObject {
-  const spec: JsonObject = { [NAT_RULES[path]]: random.pick([...EIP_NAMES, 'eip9']) };
-  if (path.includes('iptables'))
-    spec[path.includes('snat') ? 'internalCIDR' : 'internalIp'] = path.includes('snat') ? '10.1.1.0/24' : '10.1.1.9';
-  else if (random.chance(0.5)) {
-    spec['ipName'] = random.chance(0.5) ? random.pick(VIP_NAMES) : `${random.pick(POD_NAMES)}.${random.pick(NAMESPACE_NAMES)}`;
-    if (!path.includes('snat') && random.chance(0.6)) spec['ipType'] = 'vip';
-  }
+function ruleSpec(random: Random, path: ApiPath): JsonObject {
+  const drawn = OVN_RULES[path];
+  if (drawn !== undefined) return drawn.spec?.(random) ?? {};
+  const spec: JsonObject = { eip: random.pick([...EIP_NAMES, 'eip9']) };
+  spec[path.includes('snat') ? 'internalCIDR' : 'internalIp'] = path.includes('snat') ? '10.1.1.0/24' : '10.1.1.9';
   if (path.includes('dnat')) Object.assign(spec, { externalPort: '80', internalPort: '8080', protocol: 'tcp' });
   return spec;
 }

@@ -16,6 +16,8 @@ const WATCHED = [
   'ovn-eips',
   'iptables-eips',
   'ovn-fips',
+  'ovn-snat-rules',
+  'ovn-dnat-rules',
   'virtualmachineinstances',
 ] as const;
 const CONTROLLERS = ['a', 'b'] as const;

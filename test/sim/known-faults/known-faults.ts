@@ -464,4 +464,31 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
         ),
     ),
   },
+  {
+    name: 'the chassis of an external port are those of the moment in which it was made',
+    like: 'issue 27',
+    rules: withRule('vpc-external', () => {
+      const made = new Map<string, readonly Output[]>();
+      return (outputs, _world, key) => {
+        const isChassis = (output: Output): boolean => output.kind === 'row' && output.id.startsWith('Gateway_Chassis/');
+        const chassis = outputs.filter(isChassis);
+        if (chassis.length === 0) return outputs;
+        made.set(key, made.get(key) ?? chassis);
+        return [...outputs.filter((output) => !isChassis(output)), ...(made.get(key) ?? [])];
+      };
+    }),
+  },
+  {
+    name: 'an OvnFip that names another EIP keeps the address of the first',
+    like: 'T46',
+    rules: withRule('nat-rule-ovn-fips', () => {
+      const made = new Map<string, Output>();
+      return (outputs) =>
+        outputs.map((output) => {
+          if (output.kind !== 'row') return output;
+          made.set(output.owner.uid, made.get(output.owner.uid) ?? output);
+          return made.get(output.owner.uid) ?? output;
+        });
+    }),
+  },
 ];

@@ -3,6 +3,7 @@ import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { Step } from '../../steps/step.ts';
 import type { Random } from '../../cluster/random.ts';
 import { ADDRESS_SCENES } from './addresses.ts';
+import { EXTERNAL_SCENES } from './external.ts';
 import { NAMESPACE_SCENES } from './namespaces.ts';
 import { NODE_SCENES } from './nodes.ts';
 import { OUTAGE_SCENES } from './outages.ts';
@@ -20,6 +21,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   ...POD_SCENES,
   ...STATEFUL_SET_SCENES,
   ...ADDRESS_SCENES,
+  ...EXTERNAL_SCENES,
   ...NODE_SCENES,
   ...ROW_SCENES,
   ...OUTAGE_SCENES,

@@ -12,6 +12,9 @@ import { followPods } from './pod-timeline.ts';
 import { ProgressWatch } from './progress-watch.ts';
 import { TurnWatch } from './turn-watch.ts';
 
+/** Beside much other work a renewal may be late, which is not to end a measurement. */
+const LONG_LEASE = { durationMs: 150_000, renewMs: 120_000, retryMs: 2_000 } as const;
+
 keepHeapSmall();
 optimizeWhenBusy();
 const [kubeconfig = '', ovnNb = '', followed] = process.argv.slice(2);
@@ -26,7 +29,7 @@ const connection = await connectionFromKubeconfig({ path: kubeconfig });
 const [client, leaseClient] = [64, 2].map((connections) => new KubeClient(new KubeTransport(connection, { connections })));
 if (client === undefined || leaseClient === undefined) throw new Error('two clients');
 const session = northboundSession({ ovnNb }, SILENT);
-const controller = makeController(client, session, SILENT, { leaseClient, collectionLimit: false });
+const controller = makeController(client, session, SILENT, { leaseClient, lease: LONG_LEASE, collectionLimit: false });
 const turns = new TurnWatch(() => controller.doing);
 let operations = 0;
 let leadingMs: number | undefined;

@@ -10,6 +10,7 @@ import { run as ipam } from './ipam.ts';
 import { journal } from './journal.ts';
 import { ovsdb } from './ovsdb.ts';
 import { memory } from './memory.ts';
+import { nat } from './nat.ts';
 import { restart } from './restart.ts';
 import { selections } from './selections.ts';
 import { traffic } from './traffic.ts';
@@ -21,7 +22,7 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, cni, idle, ipam, journal, memory, ovsdb, restart, selections, traffic.
+Measures what is named, or everything: bind, change, churn, cni, idle, ipam, journal, memory, nat, ovsdb, restart, selections, traffic.
 cni and traffic need root on Linux: without it "everything" is the others.
 What each measures: bench/README.md.
 
@@ -31,6 +32,7 @@ What each measures: bench/README.md.
   --namespaces N --nodes N --interfaces N
                        of bind
   --rate N --seconds N of churn
+  --eips N             of nat
   --crowd FILE         measure change, idle, memory and restart in a cluster that "crowd" keeps; may be given more than once
   --help
 
@@ -62,6 +64,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   ipam: () => ipam(sizes.ipam.cases),
   journal: () => journal(sizes.journal),
   memory: () => memory({ ...sizes.memory, ...(flags.pods !== undefined && { pods: [count('pods', 0)] }) }, flags.crowd),
+  nat: () => nat({ ...sizes.nat, eips: [sizes.nat.eips[0], count('eips', sizes.nat.eips[1])] }),
   ovsdb: () => ovsdb(sizes.ovsdb),
   restart: () => restart({ pods: flags.pods === undefined ? sizes.restart.pods : [count('pods', 0)] }, flags.crowd),
   selections: () => Promise.resolve(selections(sizes.selections)),
@@ -134,6 +137,7 @@ function readArguments() {
         namespaces: { type: 'string' },
         nodes: { type: 'string' },
         interfaces: { type: 'string' },
+        eips: { type: 'string' },
         rate: { type: 'string' },
         seconds: { type: 'string' },
         crowd: { type: 'string', multiple: true, default: [] },
@@ -144,7 +148,7 @@ function readArguments() {
   }
 }
 
-function count(flag: 'pods' | 'namespaces' | 'nodes' | 'interfaces' | 'rate' | 'seconds', otherwise: number): number {
+function count(flag: 'eips' | 'pods' | 'namespaces' | 'nodes' | 'interfaces' | 'rate' | 'seconds', otherwise: number): number {
   const text = flags[flag];
   if (text === undefined) return otherwise;
   const value = Number(text);

@@ -22,6 +22,12 @@ export interface Sizes {
    * Least and largest sizes are compared; a cluster has ten pods at least. `restSeconds`: how long nothing happens before it is measured.
    */
   readonly memory: { readonly pods: readonly number[]; readonly restSeconds: number };
+  readonly nat: {
+    /** Few, and many. */
+    readonly eips: readonly [number, number];
+    readonly changes: number;
+    readonly churned: number;
+  };
   readonly selections: SelectionsOptions;
   readonly journal: { readonly rows: number; readonly rounds: number };
   /** Pods one after another, at once, and in all when the agent is at rest. */
@@ -42,6 +48,7 @@ export const FULL: Sizes = {
   ipam: { cases: [] },
   memory: { pods: [10, 1_000, 10_000, 50_000], restSeconds: 20 },
   journal: { rows: 10_000, rounds: 3 },
+  nat: { eips: [10, 10_000], changes: 40, churned: 1_000 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
   cni: { alone: 30, together: 50, standing: 100, restSeconds: 60 },
   traffic: { rounds: 5, seconds: 4, pings: 300 },
@@ -60,6 +67,7 @@ export const QUICK: Sizes = {
   ipam: { cases: ['v4'] },
   memory: { pods: [10, 60], restSeconds: 1 },
   journal: { rows: 300, rounds: 1 },
+  nat: { eips: [3, 30], changes: 3, churned: 12 },
   selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },
   cni: { alone: 2, together: 3, standing: 5, restSeconds: 2 },
   traffic: { rounds: 1, seconds: 1, pings: 10 },

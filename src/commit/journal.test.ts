@@ -9,6 +9,7 @@ import { FileJournal } from '../journal/file-journal.ts';
 import { readJournal } from '../journal/read-journal.ts';
 import { selectedChanges } from '../journal/selection.ts';
 import { undoPlan } from '../journal/undo-plan.ts';
+import { rowJson } from '../journal/row-json.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { rowId } from '../nb/row-id.ts';
 import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
@@ -134,6 +135,76 @@ test('an undo is refused where the present contradicts: another program has the 
       0,
       'the objects decide',
     );
+  } finally {
+    await kiln.close();
+    await journal.close();
+  }
+});
+
+test('an adoption is journaled, and an undo puts back what it overwrote once the object is gone', async () => {
+  const own = join(directory, 'adopted');
+  const journal = new FileJournal({ directory: own, clock: systemClock, writer: 'd' });
+  const kiln = await new WriterProcess(server, undefined, journal).start();
+  try {
+    await server.nbctl(
+      'ls-add',
+      'old',
+      '--',
+      'set',
+      'Logical_Switch',
+      'old',
+      'external_ids:vendor=kube-ovn',
+      'other_config:mcast_snoop=true',
+    );
+    await kiln.seen();
+    const owner = { ...subnet, name: 'old' };
+    await kiln.want([rowsOf(owner)(rowId('Logical_Switch', 'old'), { name: 'old', other_config: { mcast_snoop: 'false' } })]);
+    assert.equal(await server.nbctl('get', 'Logical_Switch', 'old', 'other_config:mcast_snoop'), '"false"');
+    const { transactions } = await readJournal(own);
+    const [adopted] = selectedChanges(transactions, { rows: new Set(['old']) });
+    assert.deepEqual(
+      [adopted?.change, adopted?.reason, adopted?.keys?.['other_config']],
+      ['overwrite', 'adopted', { mcast_snoop: ['true', 'false'] }],
+    );
+    const decided = await plan(kiln, own, new Set([ownerText(owner)]));
+    assert.deepEqual(
+      [decided.values, decided.left.map(({ why }) => why)],
+      [[], ['subnet old exists and decides what is in it; change the object instead']],
+    );
+    const free = await plan(kiln, own);
+    assert.deepEqual(free.values.map(({ column, key, value, now }) => [column, key, value, now]).slice(0, 1), [
+      ['other_config', 'mcast_snoop', 'true', 'false'],
+    ]);
+    await server.nbctl('set', 'Logical_Switch', 'old', 'other_config:mcast_snoop=maybe');
+    kiln.leads = false;
+    await kiln.seen();
+    assert.match((await plan(kiln, own)).contradictions[0]?.why ?? '', /mcast_snoop in its other_config was changed again since/);
+  } finally {
+    kiln.leads = true;
+    await kiln.want([]);
+    await kiln.close();
+    await journal.close();
+  }
+});
+
+test('an entry without an outcome may have taken effect: where it did not, there is nothing to restore', async () => {
+  const own = join(directory, 'killed');
+  const journal = new FileJournal({ directory: own, clock: systemClock, writer: 'e' });
+  const kiln = await new WriterProcess(server, undefined, journal).start();
+  try {
+    const { kept, lost } = network(1);
+    await kiln.want([...kept, ...lost]);
+    const [home] = kiln.world.rows.rowsOf(rowId('Logical_Switch', 's1'));
+    assert.ok(home);
+    // As a process that was killed between the journal and the database leaves it.
+    const change = { kind: 'change', tx: '9.1', change: 'delete', table: home.table, id: home.id, uuid: home.uuid } as const;
+    await journal.append([
+      { kind: 'transaction', tx: '9.1', at: '2026-01-01T00:00:00Z', changes: 1 },
+      { ...change, owner: ownerText(subnet), uid: subnet.uid, reason: 'unexplained', row: rowJson(home.row), references: [] },
+    ]);
+    const planned = await plan(kiln, own);
+    assert.deepEqual([planned.rows, planned.present.map(({ why }) => why)], [[], ['is there with the same contents']]);
+    await kiln.want([]);
   } finally {
     await kiln.close();
     await journal.close();

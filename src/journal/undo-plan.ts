@@ -152,7 +152,7 @@ function placed(deletions: readonly SelectedChange[], working: Working): readonl
       places.set(change.uuid, now.uuid);
       const same = existing.find((one) => hasContents(one.row, row, present.schema.tables.get(table)));
       if (same !== undefined && isRestored(id, same.uuid, same.ownership)) except(already, 'was restored before');
-      else if (same !== undefined) except(already, 'exists again with the same contents');
+      else if (same !== undefined) except(already, 'is there with the same contents');
       else if (now.ownership.kind === 'ours' && present.ownerExists(now.ownership.owner))
         except(left, `exists again: ${objectText(now.ownership.owner)} is back and has it`);
       else except(contradictions, `exists again with other contents, and belongs to ${holderText(now.ownership)}`);

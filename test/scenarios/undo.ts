@@ -49,6 +49,10 @@ export const undoing: readonly Scenario[] = [
       const undone = await kiln(cluster, 'undo', ...both, '--yes');
       assert.equal(undone.exit, 0, undone.text);
       assert.deepEqual(lost(before, await rowsOfNetwork(cluster)), []);
+      const held = await kiln(cluster, 'gc', 'plan', '--quiet');
+      assert.equal(held.exit, 1, held.text);
+      assert.match(held.text, /held {5}Logical_Router wrong: an undo restored it, and vpc\/wrong does not exist/);
+      assert.doesNotMatch(held.text, /^collect/m);
       const twice = await kiln(cluster, 'undo', ...both, '--yes');
       assert.equal(twice.exit, 1, twice.text);
       assert.match(twice.text, /are in the database already; the last undo was at/);
@@ -76,6 +80,8 @@ export const undoing: readonly Scenario[] = [
         'the controller collects what was let go',
         async () => rowsNamed(await cluster.dump(), 'Logical_Router', 'wrong').length === 0,
       );
+      await cluster.converged();
+      assert.equal((await kiln(cluster, 'gc', 'plan')).exit, 0);
     },
   },
   {

@@ -134,5 +134,10 @@ export function notComplete(
     return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, commandText`ovn-nbctl --db=${ovnNb} show`);
   if (listError !== undefined)
     return new CommandFailure(EXIT.unreachable, what, `${why} (${listError.code}: ${listError.message})`, KUBE_ADVICE[listError.code]);
-  return new CommandFailure(EXIT.timeout, what, why, commandText`kiln ${command} --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
+  return new CommandFailure(
+    EXIT.timeout,
+    what,
+    why,
+    commandText`kiln ${command.split(' ')} --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`,
+  );
 }

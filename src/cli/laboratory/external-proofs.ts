@@ -3,7 +3,7 @@
  * its gateway node dies under traffic; and without the rules nothing is translated.
  */
 import type { KubeObject, Resource } from '../../kube/resource.ts';
-import { FINALIZER } from '../../api/well-known.ts';
+import { annotationKey, FINALIZER, labelKey } from '../../api/well-known.ts';
 import type { DemoObject } from './demo.ts';
 import { DEMO_PODS, NAMESPACES, SUBNETS, VPCS } from './demo.ts';
 import * as tenant from './external-tenant.ts';
@@ -43,8 +43,8 @@ interface Flow {
 }
 
 const { ADDRESSES, PORT, TENANT, EXTERNAL, INSIDE } = tenant;
-const GATEWAY_LABEL = 'ovn.kubernetes.io/external-gw';
-const CHASSIS = 'ovn.kubernetes.io/chassis';
+const GATEWAY_LABEL = labelKey.externalGateway;
+const CHASSIS = annotationKey.chassis;
 
 export class ExternalProofs {
   readonly #lab: Laboratory;

@@ -11,6 +11,7 @@ import type { Theft } from './account-thefts.ts';
 import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';
 import { applyWebhookSecret, POLICIES_SINCE } from '../../src/testing/controller-account.ts';
 import { configure, deniesInvalidSubnet, clientAuthentication, webhookFlags } from './admission.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -113,6 +114,21 @@ async function successfulThefts(
   return found;
 }
 
+/** The controller reads the one ConfigMap, labels the nodes that it names, and takes the labels back. */
+async function gatewayByConfigMap(cluster: ScenarioCluster): Promise<void> {
+  const label = async (): Promise<unknown> => (await cluster.get('node', 'node-1')).metadata.labels?.['ovn.kubernetes.io/external-gw'];
+  const config = `---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ovn-external-gw-config, namespace: kube-system}
+data: {enable-external-gw: "true", external-gw-nodes: node-1, nic-ip: 172.57.0.254/16, external-gw-addr: 172.57.0.1}
+`;
+  await cluster.apply(config);
+  await cluster.eventually('the node is labelled', async () => (await label()) === 'true');
+  await cluster.deleteAll(config);
+  await cluster.eventually('the label is gone', async () => (await label()) === undefined);
+}
+
 export const serviceAccount: readonly Scenario[] = [
   {
     name: 'the controller works with the ServiceAccount, the rights and the policies of deploy, and the API server forbids none of its requests',
@@ -157,6 +173,7 @@ export const serviceAccount: readonly Scenario[] = [
       await cluster.apply(outside);
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'least');
       await cluster.eventually('an Event on the Service', async () => (await cluster.events('Service', 'svc', 'least')).length === 1);
+      await gatewayByConfigMap(cluster);
       await cluster.removeAll(all);
       await cluster.converged();
       const forbidden = (await controller.log()).filter((line) => /forbidden|KUBE_DENIED/i.test(JSON.stringify(line)));

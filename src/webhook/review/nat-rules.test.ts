@@ -44,3 +44,19 @@ test('a NAT rule with a wrong value is denied; one that waits for another object
   assert.deepEqual([of({ ovnEip: 'later' }), of({ vpc: '', v4Ip: '', ipName: 'web.shop' }), of({ protocol: '' })], ['', '', '']);
   assert.equal(of({ protocol: 'icmp', ovnEip: 'e2' }, { ...dnat, protocol: 'icmp' }), '', 'it was wrong before');
 });
+
+test('nothing is added to the address of a distributed OvnFip, and no OvnFip becomes distributed beside another rule; a pod gives way', () => {
+  const scene = new NatScene();
+  for (const name of ['e1', 'e2', 'e3']) scene.eip(name);
+  const fip = { ovnEip: 'e1', vpc: 'blue', v4Ip: '10.5.0.9', type: 'distributed' };
+  const dnat = { vpc: 'blue', v4Ip: '10.5.0.9', protocol: 'tcp', externalPort: '80', internalPort: '80' };
+  scene.put('ovn-fips', 'f1', fip);
+  scene.put('ovn-dnat-rules', 'd1', { ...dnat, ovnEip: 'e2' });
+  scene.put('ovn-fips', 'f2', { ...fip, ovnEip: 'e2', type: 'centralized' });
+  assert.match(denied(scene, 'ovn-dnat-rules', 'd2', { ...dnat, ovnEip: 'e1' }).join(), /^NatConflict: OvnDnatRule d2: OvnFip f1/);
+  assert.match(denied(scene, 'ovn-snat-rules', 's1', { ovnEip: 'e1', vpc: 'blue', v4IpCidr: '10.5.0.0/24' }).join(), /OvnFip f1/);
+  const centralized = { ...fip, ovnEip: 'e2', type: 'centralized' };
+  assert.match(denied(scene, 'ovn-fips', 'f2', { ...centralized, type: 'distributed' }, centralized).join(), /OvnDnatRule d1/);
+  assert.deepEqual(denied(scene, 'ovn-fips', 'f1', { ...fip, ovnEip: 'e3' }, fip), []);
+  assert.deepEqual(denied(scene, 'ovn-fips', 'f1', { ...fip, v4Ip: '10.5.0.10' }, fip), []);
+});

@@ -154,3 +154,31 @@ test('an IP object for a pod of a namespace that the Subnet does not admit is de
     [['NamespaceNotAdmitted', 'spec.subnet']],
   );
 });
+
+test('an external address needs an external Subnet that admits the namespace, for a new pod and for an edited one', () => {
+  const scene = tenants('namespaced');
+  const { bench } = scene;
+  bench.put('nodes', { metadata: { name: 'n1', annotations: { 'ovn.kubernetes.io/chassis': 'c1' } } });
+  bench.put('configmaps', {
+    metadata: { name: 'ovn-external-gw-config', namespace: 'kube-system' },
+    spec: { 'external-gw-nodes': 'n1', 'nic-ip': '172.20.0.254/24' },
+  });
+  bench.converge();
+  const wants = pod({ [`${KEY}/snat`]: '172.20.0.9' });
+  const codes = (object: object, before?: object): readonly string[] =>
+    reviewed(scene, 'pods', object, before).denials.map(({ code }) => code);
+  // Also where no Subnet has the addresses.
+  assert.deepEqual([codes(wants), codes(wants, pod({}))], [['NamespaceNotAdmitted'], ['NamespaceNotAdmitted']]);
+  bench.put('vpcs', { metadata: { name: 'outside' } });
+  scene.subnet('external', { cidrBlock: '172.20.0.0/24', vpc: 'outside' });
+  bench.converge();
+  assert.deepEqual(codes(wants), ['NamespaceNotAdmitted']);
+  assert.match(
+    reviewed(scene, 'pods', wants).denials[0]?.message ?? '',
+    /annotation ovn\.kubernetes\.io\/snat "172\.20\.0\.9": Subnet external does not admit Namespace shop/,
+  );
+  bench.put('subnets', { metadata: { name: 'external', annotations: { 'kiln.io/admit-namespaces': 'shop' } } });
+  bench.converge();
+  assert.deepEqual(codes(wants), []);
+  assert.deepEqual(codes(pod({ [`${KEY}/eip`]: 'x' })), ['PodNatInvalid']);
+});

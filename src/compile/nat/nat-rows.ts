@@ -85,14 +85,11 @@ export function hasRows(world: World, resource: OvnNatRule, translation: Transla
     );
   const id = rowId('Load_Balancer', owner.name);
   const vips = world.rows.column(id, 'vips');
-  const members = world.rows.column(routerId(translation.vpc), 'load_balancer');
-  const row = world.rows.state(id);
   return (
     isOurs(world, id, owner) &&
     vips instanceof Map &&
     Object.entries(vipsOf(translation)).every(([vip, backend]) => vips.get(vip) === backend) &&
-    members instanceof Set &&
-    row !== undefined &&
-    members.has(row.uuid)
+    // Not the column as a whole, which changes with each rule of the Vpc.
+    world.rows.hasMember(routerId(translation.vpc), 'load_balancer', id)
   );
 }

@@ -402,3 +402,23 @@ test('without a gateway node the rows stay, and the rule says that its router ha
   bench.converge();
   assert.equal(bench.object('ovn-fips', 'f1')?.status?.['ready'], true);
 });
+
+test('a rule costs the same beside others: none of them runs again', () => {
+  const scene = new NatScene();
+  const { bench } = scene;
+  const spec = (at: number): object => ({ vpc: 'blue', v4Ip: `10.5.0.${at}`, protocol: 'tcp', externalPort: '80', internalPort: '80' });
+  const made = (at: number): number => {
+    const runs = bench.world.reactor.runs;
+    scene.eip(`cost-${at}`);
+    scene.put('ovn-dnat-rules', `cost-${at}`, { ...spec(at), ovnEip: `cost-${at}` });
+    return bench.world.reactor.runs - runs;
+  };
+  const [, second, third] = [made(21), made(22), made(23)];
+  for (let at = 31; at < 51; at++) {
+    bench.put('ovn-eips', { metadata: { name: `many-${at}` }, spec: { externalSubnet: 'external' } });
+    bench.put('ovn-dnat-rules', { metadata: { name: `many-${at}` }, spec: { ...spec(at), ovnEip: `many-${at}` } });
+  }
+  bench.converge();
+  assert.equal(bench.object('ovn-dnat-rules', 'many-50')?.status?.['ready'], true);
+  assert.deepEqual([third, made(24)], [second, second]);
+});

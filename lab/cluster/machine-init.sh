@@ -4,7 +4,11 @@ set -e
 directory=$1
 shift
 mkdir -p "$directory/lib" "$directory/log" "$directory/kernel"
+# The host's namespaces would be hidden below, and container runtimes read of every mount.
+if [ -d /run/netns ]; then umount --recursive --lazy /run/netns 2> /dev/null || :; fi
 mount -t tmpfs -o mode=755 tmpfs /run
+# As systemd has it: containers may see what is mounted later, such as the namespaces of pods.
+mount --make-shared /run
 mount --bind "$directory/lib" /var/lib
 mount --bind "$directory/log" /var/log
 if [ -f /sys/fs/cgroup/cgroup.controllers ]; then

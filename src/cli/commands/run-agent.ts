@@ -4,6 +4,7 @@ import { Gauge, Registry } from 'prom-client';
 import { NodeAgent } from '../../agent/agent.ts';
 import { type CniFilesOptions, installCniFiles } from '../../agent/install/cni-files.ts';
 import { prepareVswitchDatabase, type VswitchDatabaseOptions } from '../../agent/install/vswitch-database.ts';
+import { makeParametersWritable } from '../../agent/install/writable-parameters.ts';
 import { hostPrograms } from '../../agent/kernel/programs.ts';
 import { KubeClient } from '../../kube/client/client.ts';
 import { type Connection, connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
@@ -39,6 +40,7 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
   let client: KubeClient | undefined;
   let agent: NodeAgent | undefined;
   try {
+    if (flags.inCluster === true) await makeParametersWritable(hostPrograms);
     client = new KubeClient(new KubeTransport(await connection(flags), { userAgent: 'kiln-agent' }));
     agent = new NodeAgent({
       settings: { node, southbound, tunnel, datapath, defaultVpc, mtu },

@@ -15,7 +15,7 @@ import { deployed } from '../../src/testing/controller-account.ts';
 import { ask, deployment, gone, inPod, nothingLeft, podsOf, rolledOut } from './workloads.ts';
 
 /** What the image has beside the agent. */
-const PROGRAMS = ['ip', 'nft', 'ethtool', 'sysctl', 'nsenter', 'mount'] as const;
+const PROGRAMS = ['ip', 'nft', 'ethtool', 'sysctl', 'nsenter', 'setpriv', 'mount'] as const;
 const skip = [findNodePrograms()].find((found) => typeof found === 'string') ?? false;
 let cluster: KubernetesCluster;
 let folder: string;

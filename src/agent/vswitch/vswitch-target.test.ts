@@ -244,7 +244,11 @@ test('networks of the node: entries of other programs stay, ours follow and go, 
   assert.equal(of('ovn-chassis-mac-mappings'), 'theirs:02:00:00:00:00:99,net1:06:00:00:00:00:01');
   // Its interface is not seen now: it keeps its address.
   scene.target.desired.remove(first);
-  const second = { ...first, macs: {}, taken: { net1: { original: 'eth1', name: 'eth1', addresses: ['10.0.0.2/24'], routes: [] } } };
+  const second = {
+    ...first,
+    macs: {},
+    taken: { net1: { original: 'eth1', name: 'eth1', vlans: [], addresses: ['10.0.0.2/24'], routes: [] } },
+  };
   scene.target.desired.add(second);
   await scene.converge();
   assert.equal(of('ovn-chassis-mac-mappings'), 'theirs:02:00:00:00:00:99,net1:06:00:00:00:00:01');

@@ -48,13 +48,20 @@ export interface VlanInterface extends DeviceNetwork {
 }
 
 export function vlanInterfacesText(interfaces: readonly VlanInterface[]): string {
-  return JSON.stringify(interfaces.map(({ name, tag, mac, mtu, addresses, routes }) => ({ name, tag, mac, mtu, addresses, routes })));
+  return JSON.stringify(interfaces.map(plain));
+}
+
+function plain({ name, tag, mac, mtu, addresses, routes }: VlanInterface): VlanInterface {
+  return { name, tag, mac, mtu, addresses, routes };
 }
 
 /** @returns none of a text that is not such a one */
 export function parseVlanInterfaces(text: string): readonly VlanInterface[] {
-  const parsed = jsonOf(text);
-  return (Array.isArray(parsed) ? parsed : []).flatMap((one: unknown) => {
+  return vlansIn(jsonOf(text));
+}
+
+function vlansIn(value: unknown): readonly VlanInterface[] {
+  return (Array.isArray(value) ? value : []).flatMap((one: unknown) => {
     const { name, tag, mac, mtu } = (one ?? {}) as Partial<Record<string, unknown>>;
     if (typeof name !== 'string' || typeof tag !== 'number' || typeof mac !== 'string' || typeof mtu !== 'number') return [];
     return [{ name, tag, mac, mtu, ...networkIn(one) }];
@@ -65,15 +72,17 @@ export function parseVlanInterfaces(text: string): readonly VlanInterface[] {
 export interface TakenInterface extends DeviceNetwork {
   readonly original: string;
   readonly name: string;
+  /** VLAN interfaces that were on it. */
+  readonly vlans: readonly VlanInterface[];
 }
 
 /** By network. */
 export function takenText(interfaces: Readonly<Record<string, TakenInterface>>): string {
   return JSON.stringify(
     Object.fromEntries(
-      Object.entries(interfaces).map(([network, { original, name, addresses, routes }]) => [
+      Object.entries(interfaces).map(([network, { original, name, addresses, routes, vlans }]) => [
         network,
-        { original, name, addresses, routes },
+        { original, name, addresses, routes, ...(vlans.length > 0 && { vlans: vlans.map(plain) }) },
       ]),
     ),
   );
@@ -85,8 +94,10 @@ export function parseTaken(text: string): Readonly<Record<string, TakenInterface
   if (typeof parsed !== 'object' || parsed === null) return {};
   return Object.fromEntries(
     Object.entries(parsed).flatMap(([network, one]: [string, unknown]) => {
-      const { original, name } = (one ?? {}) as Partial<Record<string, unknown>>;
-      return typeof original === 'string' && typeof name === 'string' ? [[network, { original, name, ...networkIn(one) }]] : [];
+      const { original, name, vlans } = (one ?? {}) as Partial<Record<string, unknown>>;
+      return typeof original === 'string' && typeof name === 'string'
+        ? [[network, { original, name, vlans: vlansIn(vlans), ...networkIn(one) }]]
+        : [];
     }),
   );
 }

@@ -133,6 +133,22 @@ test('N48 a VLAN interface of the node goes to the bridge by its name, and back;
     });
 });
 
+test('N47, N48 a bridge that is deleted by hand takes VLAN interfaces with it: they are made again, on the bridge or on the interface', () => {
+  for (const deleted of [false, true]) {
+    const made = scene({ preserveVlanInterfaces: true }, { 'eth1.30': VLAN });
+    const before = links(made);
+    made.settle();
+    made.world.bridges.delete('br-net1');
+    made.world.ports.delete('eth1');
+    made.world.hostLinks.delete('br-net1');
+    made.world.hostLinks.delete('eth1.30');
+    if (deleted) made.world.providerNetworks.delete('net1');
+    made.settle();
+    if (deleted) assert.deepEqual(links(made), before);
+    else assert.deepEqual(made.link('eth1.30'), { ...VLAN, vlan: { parent: 'br-net1', tag: 30 } });
+  }
+});
+
 test('VLAN interfaces stay where they are unless the network preserves them, and are there again when it no longer does', () => {
   const made = scene({}, { 'eth1.30': VLAN });
   made.settle();

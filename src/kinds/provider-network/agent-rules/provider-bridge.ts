@@ -27,7 +27,7 @@ import {
 import type { NetworkState } from './network-labels.ts';
 import type { NetworkPlace } from './network-place.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
-import { madeUplink, vlanProblem, vlansBack, vlansOf, vlansOn, vlansReady } from './vlan-interfaces.ts';
+import { madeUplink, vlanProblem, vlansBack, vlansOf, vlansOn, vlansReady, vlansRestored } from './vlan-interfaces.ts';
 
 const MAC_BYTES = 6;
 const OTHER = 0x04;
@@ -98,13 +98,13 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
   // Another program may have put addresses to the interface since.
   const network_ = isEmpty(own) ? recorded : union(recorded, union(own, device));
   const isPart = isUplinkOf(world, port, network);
-  const vlans = vlansOf(world, bridge, port, spec);
+  const vlans = vlansOf(world, bridge, port, spec, taken?.vlans ?? []);
   const externalIds = { [portKey.uplink]: port, [portKey.moved]: networkText(network_), ...vlans.externalIds };
   return {
     mapped: bridge,
     ...routerMac(link),
     // Beside the bridge as well: it may be deleted by hand, with all it has.
-    taken: { original: uplink, name: port, ...network_ },
+    taken: { original: uplink, name: port, vlans: vlans.interfaces, ...network_ },
     outputs: [
       { kind: 'provider-bridge', name: bridge, datapathType: settings.datapath, network, mac: link.mac, externalIds },
       {
@@ -112,11 +112,7 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
         name: port as DeviceName,
         bridge,
         network,
-        trunks: tagsOf(
-          world,
-          network,
-          vlans.interfaces.map(({ tag }) => tag),
-        ),
+        trunks: tagsOf(world, network, vlans.tags),
       },
       { kind: 'used-link', name: port as DeviceName },
       ...(isPart && !isEmpty(network_) ? [move(port, bridge, network_)] : []),
@@ -144,7 +140,7 @@ function renamedFirst(world: NodeWorld, settings: NodeSettings, { network, uplin
   return {
     outputs: [...outputs, ...(recorded !== undefined && hasAll(recorded, wanted) ? [rename] : [])],
     ...(mapped !== undefined && { mapped }),
-    taken: { original: uplink, name: port, ...wanted },
+    taken: { original: uplink, name: port, vlans: recorded?.vlans ?? [], ...wanted },
   };
 }
 
@@ -182,12 +178,16 @@ function namedBack(world: NodeWorld, taken: TakenInterface): NetworkPart {
     to: original as DeviceName,
     network,
   });
-  if (own !== undefined) return own.up && hasAll(own, taken) ? { outputs: [] } : { outputs: [rename(networkOf(taken))], taken };
+  if (own !== undefined) {
+    const vlans = vlansRestored(world, taken.vlans, original);
+    const isBack = own.up && hasAll(own, taken);
+    return isBack && vlans.length === 0 ? { outputs: [] } : { outputs: [...(isBack ? [] : [rename(networkOf(taken))]), ...vlans], taken };
+  }
   // The device of the bridge goes a moment after the bridge.
   if (world.hostLinks.has(original)) return { outputs: [], taken };
   if (other === undefined) return { outputs: [] };
   const wanted = union(networkOf(other), taken);
-  return { outputs: hasAll(taken, wanted) ? [rename(wanted)] : [], taken: { original, name, ...wanted } };
+  return { outputs: hasAll(taken, wanted) ? [rename(wanted)] : [], taken: { original, name, vlans: taken.vlans, ...wanted } };
 }
 
 /** The network cannot be made on this node now, or it is not known whether it should: what there is stays. */

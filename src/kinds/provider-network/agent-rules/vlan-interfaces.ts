@@ -29,6 +29,9 @@ import { placeOf } from './network-place.ts';
 const HIGHEST_TAG = 4094;
 
 export interface BridgeVlans {
+  /** That the node's interface has to let through for them. */
+  readonly tags: readonly number[];
+  /** Those that are on the bridge, or have to be, or have not left it yet. */
   readonly interfaces: readonly VlanInterface[];
   /** Their record, a key of the bridge. */
   readonly externalIds: Readonly<Record<string, string>>;
@@ -36,8 +39,17 @@ export interface BridgeVlans {
   readonly outputs: readonly NodeOutput[];
 }
 
-/** @param port the node's interface */
-export function vlansOf(world: NodeWorld, bridge: string, port: string, spec: ProviderNetworkSpec): BridgeVlans {
+/**
+ * @param port the node's interface
+ * @param taken those of a bridge that was there before, and may have been deleted by hand with its record
+ */
+export function vlansOf(
+  world: NodeWorld,
+  bridge: string,
+  port: string,
+  spec: ProviderNetworkSpec,
+  taken: readonly VlanInterface[],
+): BridgeVlans {
   const { preserveVlanInterfaces = false, vlanInterfaces = [] } = spec;
   const recorded = vlansOn(world, bridge);
   // Its name is that of the interface in the spec, also while that has another one.
@@ -48,7 +60,8 @@ export function vlansOf(world: NodeWorld, bridge: string, port: string, spec: Pr
         return isMeant ? [{ name, tag: link.vlan?.tag ?? 0, mac: link.mac, mtu: link.mtu, ...NO_NETWORK }] : [];
       })
     : [];
-  const interfaces = [...recorded, ...found.filter(({ name }) => recorded.every((one) => one.name !== name))]
+  const known = recorded.length > 0 ? recorded : taken;
+  const interfaces = [...known, ...found.filter(({ name }) => known.every((one) => one.name !== name))]
     .map((one) => ({ ...one, ...union(one, world.hostLinks.get(one.name) ?? NO_NETWORK) }))
     // No longer preserved: the record ends when it is on the node's interface again.
     .filter((one) => preserveVlanInterfaces || !isOn(world, one, port))
@@ -56,7 +69,8 @@ export function vlansOf(world: NodeWorld, bridge: string, port: string, spec: Pr
   const text = vlanInterfacesText(interfaces);
   const isRecorded = text === vlanInterfacesText(recorded);
   return {
-    interfaces: preserveVlanInterfaces ? interfaces : [],
+    tags: preserveVlanInterfaces ? interfaces.map(({ tag }) => tag) : [],
+    interfaces,
     externalIds: interfaces.length === 0 && recorded.length === 0 ? {} : { [portKey.vlanInterfaces]: text },
     outputs: isRecorded ? interfaces.map((one) => vlanLink(one, preserveVlanInterfaces ? bridge : port)) : [],
   };
@@ -72,6 +86,11 @@ export function vlansBack(world: NodeWorld, bridge: string, uplink: string): rea
   return vlansOn(world, bridge)
     .filter((one) => !isOn(world, one, uplink))
     .map((one) => vlanLink({ ...one, ...union(one, world.hostLinks.get(one.name) ?? NO_NETWORK) }, uplink));
+}
+
+/** The steps until all are on an interface of the node that has left its bridge. */
+export function vlansRestored(world: NodeWorld, vlans: readonly VlanInterface[], uplink: string): readonly NodeOutput[] {
+  return vlans.filter((one) => !isOn(world, one, uplink)).map((one) => vlanLink(one, uplink));
 }
 
 export function vlansReady(world: NodeWorld, bridge: string): boolean {

@@ -209,7 +209,7 @@ const otherSubnets = (
 ): void => {
   for (const other of subnets) {
     if (other.name === name) continue;
-    if (effectiveVpc(other.spec, settings) === vpc && (other.spec.vlan ?? '') === (spec.vlan ?? '')) {
+    if (effectiveVpc(other.spec, settings) === vpc && areInOneNetwork(spec, other.spec)) {
       const overlap = overlapOf(cidrs, subnetCidrs(other.spec));
       if (overlap !== undefined) findings.include(subnetOverlap({ name, spec }, vpc, overlap, other.name));
     }
@@ -228,6 +228,15 @@ const otherSubnets = (
       });
   }
 };
+
+/** One Vlan, or ports in one router. */
+function areInOneNetwork(a: NamedSubnet['spec'], b: NamedSubnet['spec']): boolean {
+  return (a.vlan ?? '') === (b.vlan ?? '') || (hasRouterPort(a) && hasRouterPort(b));
+}
+
+function hasRouterPort({ vlan = '', logicalGateway, u2oInterconnection }: NamedSubnet['spec']): boolean {
+  return vlan === '' || logicalGateway === true || u2oInterconnection === true;
+}
 
 const reachability = (findings: Findings, subnet: NamedSubnet, cidrs: Dual<Cidr>, around: SubnetSurroundings): void => {
   const { spec } = subnet;

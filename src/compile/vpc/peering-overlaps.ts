@@ -68,7 +68,7 @@ function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): r
     return splitList(localConnectIP).flatMap((text) => {
       const cidr = parseInterfaceAddress(text)?.cidr;
       const field = `${item}.localConnectIP`;
-      return cidr === undefined ? [] : [{ owner, kind: 'requested' as const, cidr, vlan: '', rank, field, value: localConnectIP }];
+      return cidr === undefined ? [] : [{ owner, kind: 'requested' as const, cidr, networks: [''], rank, field, value: localConnectIP }];
     });
   });
 }
@@ -84,5 +84,5 @@ function networksOf(world: World, name: string): readonly Claim[] {
 }
 
 function claimsOf(subnet: string, cidrs: readonly Cidr[]): readonly Claim[] {
-  return cidrs.map((cidr) => ({ owner: `Subnet ${subnet}`, kind: 'inEffect' as const, cidr, vlan: '', rank: `Subnet ${subnet}` }));
+  return cidrs.map((cidr) => ({ owner: `Subnet ${subnet}`, kind: 'inEffect' as const, cidr, networks: [''], rank: `Subnet ${subnet}` }));
 }

@@ -14,17 +14,23 @@ const claims = fc
       short: fc.integer({ min: 0, max: 5 }),
       kind: fc.constantFrom('node' as const, 'inEffect' as const, 'requested' as const, 'requested' as const, 'impossible' as const),
       holder: fc.integer({ min: 0, max: 20 }),
-      vlan: fc.constantFrom('', 'v'),
+      networks: fc.constantFrom(['a'], ['b'], ['a', 'b'], ['b', 'c']),
       order: fc.integer({ min: 0, max: 1_000 }),
     }),
     { maxLength: 30 },
   )
   .map((drawn) =>
-    drawn.map(({ family, value, short, kind, holder, vlan, order }, index): Claim => {
+    drawn.map(({ family, value, short, kind, holder, networks, order }, index): Claim => {
       const node = kind === 'node';
       const bits = family === 4 ? 32 : 128;
       const cidr = cidrOf({ family, value }, node ? bits : bits - short) ?? assert.fail('a block of the family');
-      return { owner: `h${holder}`, kind, cidr, vlan: node ? '' : vlan, rank: `${node ? 0 : 1} ${order + 1_000} ${index + 100}` };
+      return {
+        owner: `h${holder}`,
+        kind,
+        cidr,
+        networks: node ? ['a'] : networks,
+        rank: `${node ? 0 : 1} ${order + 1_000} ${index + 100}`,
+      };
     }),
   );
 
@@ -33,7 +39,9 @@ function oneByOne(all: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   const standing: Claim[] = [];
   const found = new Map<Claim, Claim>();
   for (const claim of all.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
-    const first = standing.find((other) => other.owner !== claim.owner && other.vlan === claim.vlan && meet(other, claim));
+    const first = standing.find(
+      (other) => other.owner !== claim.owner && other.networks.some((one) => claim.networks.includes(one)) && meet(other, claim),
+    );
     if (first !== undefined && claim.kind !== 'node' && claim.kind !== 'inEffect') found.set(claim, first);
     else if (claim.kind !== 'impossible') standing.push(claim);
   }

@@ -15,8 +15,8 @@ export interface Claim {
    */
   readonly kind: 'node' | 'inEffect' | 'requested' | 'impossible';
   readonly cidr: Cidr;
-  /** Claims of different VLANs do not overlap. */
-  readonly vlan: string;
+  /** The networks that it is in: claims without one in common do not overlap. */
+  readonly networks: readonly string[];
   /** Claims in ascending order of rank. */
   readonly rank: string;
 }
@@ -43,16 +43,21 @@ class UncontestedClaims {
   readonly #of = new Map<string, Claim[]>();
 
   add(claim: Claim): void {
-    for (let prefix = 0; prefix <= claim.cidr.prefix; prefix++) append(this.#within, blockAround(claim, prefix), claim);
-    append(this.#of, blockAround(claim, claim.cidr.prefix), claim);
+    for (const network of claim.networks) {
+      for (let prefix = 0; prefix <= claim.cidr.prefix; prefix++) append(this.#within, blockAround(claim, prefix, network), claim);
+      append(this.#of, blockAround(claim, claim.cidr.prefix, network), claim);
+    }
   }
 
   /** The first claim of another owner that overlaps. */
   firstWith(claim: Claim): Claim | undefined {
-    let first = ofAnother(this.#within.get(blockAround(claim, claim.cidr.prefix)), claim);
-    for (let prefix = 0; prefix < claim.cidr.prefix; prefix++) {
-      const around = ofAnother(this.#of.get(blockAround(claim, prefix)), claim);
-      if (around !== undefined && (first === undefined || byRank(around, first) < 0)) first = around;
+    let first: Claim | undefined;
+    const note = (found: Claim | undefined): void => {
+      if (found !== undefined && (first === undefined || byRank(found, first) < 0)) first = found;
+    };
+    for (const network of claim.networks) {
+      note(ofAnother(this.#within.get(blockAround(claim, claim.cidr.prefix, network)), claim));
+      for (let prefix = 0; prefix < claim.cidr.prefix; prefix++) note(ofAnother(this.#of.get(blockAround(claim, prefix, network)), claim));
     }
     return first;
   }
@@ -68,8 +73,8 @@ function ofAnother(held: readonly Claim[] | undefined, { owner }: Claim): Claim 
   return held?.find((one) => one.owner !== owner);
 }
 
-function blockAround({ cidr, vlan }: Claim, prefix: number): string {
-  return `${prefix} ${cidr.base >> BigInt(bitsOf(cidr.family) - prefix)} ${vlan}`;
+function blockAround({ cidr }: Claim, prefix: number, network: string): string {
+  return `${prefix} ${cidr.base >> BigInt(bitsOf(cidr.family) - prefix)} ${network}`;
 }
 
 /** The claims of one family that overlap another one: few, as a rule. */

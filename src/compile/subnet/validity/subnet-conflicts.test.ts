@@ -252,3 +252,38 @@ test('a new Subnet among many runs few rules again', () => {
   bench.converge();
   assert.ok(bench.world.reactor.runs - runs < 150, `${bench.world.reactor.runs - runs} runs`);
 });
+
+for (const connected of [{ u2oInterconnection: true }, { logicalGateway: true }])
+  test(`an underlay Subnet with a port in the router, ${JSON.stringify(connected)}, and an overlay Subnet of its Vpc are apart`, () => {
+    const bench = new RuleBench();
+    bench.put('vpcs', { metadata: { name: 'blue' } });
+    bench.put('provider-networks', { metadata: { name: 'pn' }, spec: { defaultInterface: 'eth1' } });
+    bench.put('vlans', { metadata: { name: 'v10' }, spec: { id: 10, provider: 'pn' } });
+    const put = (name: string, spec: object): void =>
+      void bench.put('subnets', { metadata: { name }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24', ...spec } });
+    const accepted = (name: string): string | undefined => bench.condition('subnets', name, 'Accepted')?.status;
+    put('under', { vlan: 'v10', gateway: '10.1.0.1' });
+    bench.converge();
+    put('over', {});
+    bench.converge();
+    assert.deepEqual(['under', 'over'].map(accepted), ['True', 'True'], 'nothing connects them');
+
+    bench.edit('subnets', 'under', connected);
+    bench.converge();
+    assert.match(bench.condition('subnets', 'under', 'Accepted')?.message ?? '', /overlaps 10\.1\.0\.0\/24 of Subnet over;/);
+    assert.deepEqual(
+      bench.rowIds('Logical_Router_Port').filter((port) => port.startsWith('blue-')),
+      ['blue-over'],
+    );
+    put('second', { vlan: 'v10', gateway: '10.1.0.1' });
+    bench.converge();
+    assert.match(bench.condition('subnets', 'second', 'Accepted')?.message ?? '', /of Subnet under;/, 'it keeps its network in the Vlan');
+
+    bench.delete('subnets', 'over');
+    bench.converge();
+    assert.equal(accepted('under'), 'True');
+    put('late', {});
+    bench.converge();
+    assert.match(bench.condition('subnets', 'late', 'Accepted')?.message ?? '', /of Subnet under;/);
+    assert.equal(bench.writesAfterRestart(), 0);
+  });

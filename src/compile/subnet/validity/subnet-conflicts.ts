@@ -46,6 +46,11 @@ const RANK_IN_EFFECT = 1;
 const RANK_OF_ORPHANED = 5;
 const RANK_OF_NEW = 6;
 
+/** Networks of claims, beside the names of Vlans: what pods reach through the router alone, and all that has a port in the router of the Vpc. */
+const OVERLAY = ' overlay';
+const ROUTER = ' router';
+const OF_OVERLAY = [OVERLAY, ROUTER];
+
 /** The conflict of a Subnet, or undefined. */
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
   const view = world.ask(requestedBasics, name);
@@ -154,14 +159,18 @@ function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
 /** The networks that a Subnet keeps while its spec is refused, if they differ from the requested ones. */
 function claimsInEffect(world: World, name: string): readonly Claim[] {
   const view = world.ask(requestedBasics, name);
-  return view === undefined || !keepsOthers(world, name) ? [] : claimsTo(world.ask(keptNetworks, name), view, 'inEffect', RANK_IN_EFFECT);
+  if (view === undefined || !keepsOthers(world, name)) return [];
+  return claimsTo(world.ask(keptNetworks, name), view, 'inEffect', RANK_IN_EFFECT, world.ask(acceptedSpec, name));
 }
 
 function keepsOthers(world: World, name: string): boolean {
   const requested = world.ask(requestedNetworks, name);
-  return world.ask(acceptedSpec, name) === undefined
-    ? !requested.inPlace && requested.carries
-    : cidrsOf(world.ask(keptNetworks, name)) !== cidrsOf(requested);
+  const accepted = world.ask(acceptedSpec, name);
+  if (accepted === undefined) return !requested.inPlace && requested.carries;
+  const isWithin = (spec: ClaimingSpec): string => networksWithin(spec).join();
+  return (
+    cidrsOf(world.ask(keptNetworks, name)) !== cidrsOf(requested) || isWithin(accepted) !== isWithin(world.ask(requestedSpec, name) ?? {})
+  );
 }
 
 /**
@@ -171,7 +180,7 @@ function keepsOthers(world: World, name: string): boolean {
 function orphanedClaims(world: World, vpc: string): Claim[] {
   return world.ask(orphanedInUse, vpc).flatMap(({ subnet, cidrs }) => {
     const owner = world.ask(requestedBasics, subnet)?.vpc === vpc ? subnet : removedSubnetText(subnet);
-    return cidrs.map((cidr) => ({ owner, kind: 'inEffect' as const, cidr, vlan: '', rank: `${RANK_OF_ORPHANED} ${subnet}` }));
+    return cidrs.map((cidr) => ({ owner, kind: 'inEffect' as const, cidr, networks: OF_OVERLAY, rank: `${RANK_OF_ORPHANED} ${subnet}` }));
   });
 }
 
@@ -188,17 +197,26 @@ function claimsOf(world: World, name: string): readonly Claim[] {
   return elsewhere ? [...claimsInEffect(world, name), ...requested] : requested;
 }
 
+type ClaimingSpec = Pick<SubnetIntent['spec'], 'vlan' | 'logicalGateway' | 'u2oInterconnection'>;
+
+function networksWithin({ vlan = '', logicalGateway, u2oInterconnection }: ClaimingSpec): readonly string[] {
+  if (vlan === '') return OF_OVERLAY;
+  return logicalGateway === true || u2oInterconnection === true ? [vlan, ROUTER] : [vlan];
+}
+
 function claimsTo(
   networks: SubnetNetworks,
-  { name, vlan, created, uid }: SubnetBasics,
+  { name, vlan, logicalGateway, interconnected, created, uid }: SubnetBasics,
   kind: Claim['kind'],
   precedence: number,
+  spec: ClaimingSpec = { vlan, logicalGateway, u2oInterconnection: interconnected },
 ): readonly Claim[] {
+  const within = networksWithin(spec);
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
     // By rank, then by age, then by uid.
-    return [{ owner: name, kind, cidr, vlan, rank: `${precedence} ${created} ${uid}` }];
+    return [{ owner: name, kind, cidr, networks: within, rank: `${precedence} ${created} ${uid}` }];
   });
 }
 
@@ -236,7 +254,7 @@ function nodeClaims(addresses: Readonly<Record<string, readonly string[]>>): Cla
           owner: node,
           kind: 'node' as const,
           cidr: { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128 },
-          vlan: '',
+          networks: [OVERLAY],
           rank: `0 ${node}`,
         },
       ];

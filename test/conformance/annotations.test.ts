@@ -14,7 +14,7 @@ const NAMES = 'src/api/well-known.ts';
 /** The source of the product, without the files that name all annotations alike and without tests. */
 function source(...patterns: readonly string[]): string {
   return globSync(patterns, { cwd: root })
-    .filter((path) => !/\.test\.ts$|\/testing\//.test(path) && path !== LIST && path !== NAMES)
+    .filter((path) => !/\.test\.ts$|\/testing\/|\/simulator\.ts$/.test(path) && path !== LIST && path !== NAMES)
     .map((path) => readFileSync(join(root, path), 'utf8'))
     .join('\n');
 }

@@ -68,6 +68,8 @@ async function handles(node: AgentNode): Promise<{ readonly all: number; readonl
   return { all: names.length, namespaces: links.filter((link) => link.startsWith('net:')).length };
 }
 
+const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
+
 async function subnet(name: string, spec: object): Promise<void> {
   await cluster.create('Subnet', 'subnets', { metadata: { name }, spec });
 }

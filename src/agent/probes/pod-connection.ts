@@ -20,8 +20,19 @@ const CONNECT_SECONDS = 1;
 export const connectToPod: ConnectToPod = ({ namespacePath, ...end }) => {
   const [program, ...args] = inNamespace(namespacePath, 'socat', '-t', String(HALF_CLOSED_SECONDS), '-', addressOf(end));
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
-  stream.once('close', () => child.kill('SIGKILL'));
+  const { stdin, stdout } = child;
+  // The program may end before it has read all; what it printed before that counts.
+  stdin.on('error', () => undefined);
+  const stream = new Duplex({
+    read: () => void stdout.resume(),
+    write: (chunk, encoding, done) => void stdin.write(chunk, encoding, () => done()),
+    final: (done) => void stdin.end(() => done()),
+    destroy: (error, done) => {
+      child.kill('SIGKILL');
+      done(error);
+    },
+  });
+  stdout.on('data', (chunk: Buffer) => void (stream.push(chunk) || stdout.pause())).once('end', () => void stream.push(null));
   // The program is missing.
   child.once('error', (error) => stream.destroy(error));
   return stream;

@@ -11,6 +11,7 @@ import { type DeviceName, RESTORED } from '../world/attachment.ts';
 import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
+import { INSTALLED } from '../world/port-keys.ts';
 import type { HostNetwork, HostState } from './host-network.ts';
 import { forwardingKeys, hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
 import { advertisedDevices, forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
@@ -149,6 +150,7 @@ export class KernelTarget implements Target {
     const { name } = output;
     const observed = await this.#before(output);
     if (observed.kind === 'no-namespace') return;
+    if (observed.kind === 'absent') this.#refuseWithFormerPort(name);
     // One end may be left of an earlier attempt.
     if (observed.kind === 'absent' && ourLinks(host.latest).has(name)) await this.#delete(name);
     const known = { findings: this.#findings.get(name) ?? NOTHING_FOUND, prepared: this.#prepared.has(name) };
@@ -161,6 +163,17 @@ export class KernelTarget implements Target {
     this.#take(name, shown.kind === 'present' ? { ...shown, ...findings } : shown);
     if (inner !== undefined && output.connected && findings.duplicates.length === 0 && !isComplete(output, shown))
       throw new Error('it is not as it was written: another program changes it');
+  }
+
+  /** The rules take the port of a device away that vanished. @throws Error until it is gone */
+  #refuseWithFormerPort(name: DeviceName): void {
+    const { world } = this.#options;
+    const port = world.ports.peek(name);
+    // That of a request is often there before its device.
+    const isFormer = world.devices.peek(name) !== undefined || port?.externalIds[INSTALLED] === 'true';
+    if (port === undefined || port.error !== '' || !isFormer) return;
+    this.#take(name, { kind: 'absent' });
+    throw new Error('Open vSwitch still has the port of an earlier device of this name');
   }
 
   /** As it is now. What this process alone made, and saw since, is not read again. */

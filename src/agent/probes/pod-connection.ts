@@ -15,7 +15,7 @@ export type ConnectToPod = (end: PodEnd) => Duplex;
 
 /** How long the program stays once one direction has ended: what the pod sends last has passed by then, and kubelet ends none before it has all. */
 const HALF_CLOSED_SECONDS = 0.02;
-const CONNECT_SECONDS = 1;
+const CONNECT_SECONDS = 3;
 
 export const connectToPod: ConnectToPod = ({ namespacePath, ...end }) => {
   const [program, ...args] = inNamespace(namespacePath, 'socat', '-t', String(HALF_CLOSED_SECONDS), '-', addressOf(end));

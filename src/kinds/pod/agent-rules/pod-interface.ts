@@ -75,7 +75,10 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
           : missing === undefined
             ? { kind: 'ready', reply: replyOf(network, routes, device) }
             : { kind: 'waiting', reason: missing, podUid: pod?.uid };
-      return [device, port, answer(attachment, state)];
+      // Open vSwitch goes on reading from the device that it knew, though another one has its name: what the pod sends would be lost for good. So
+      // the port goes with its device, and comes once there is another one.
+      const isLost = world.devices.get(name)?.kind === 'absent';
+      return [device, ...(isLost ? [] : [port]), answer(attachment, state)];
     },
   };
 }

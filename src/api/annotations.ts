@@ -210,4 +210,5 @@ export const KILN_ANNOTATIONS = {
   },
   northboundLoss: { on: 'Lease of the controller', use: 'writes', what: 'why it cannot follow the Northbound database' },
   journalFailure: { on: 'Lease of the controller', use: 'writes', what: 'why it cannot write its journal, so that deletions wait' },
+  collectionPause: { on: 'Lease of the controller', use: 'writes', what: 'why it collects no rows for now' },
 } as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;

@@ -35,6 +35,7 @@ export const REASONS = {
   UpdateIPAMSucceeded: { means: 'the pool is in use for allocations', next: '' },
   Init: { means: 'condition Error of a Subnet without errors, as Kube-OVN has it', next: '' },
   Repaired: { means: 'Kiln repaired a row that another program had changed', next: '' },
+  CollectionResumed: { means: 'a second full list confirmed that the owners of rows are gone, and these are collected', next: '' },
   JournalResumed: { means: 'the journal can be written again, and deletions go on', next: '' },
   DeletionUnblocked: { means: 'the object has no blockers any more and is deleted', next: '' },
   MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner creates one in the right Subnet', next: '' },
@@ -108,6 +109,10 @@ export const REASONS = {
   },
 
   // Effects of other objects or programs.
+  CollectionPaused: {
+    means: 'more rows than a limit have no owner in the API server, and nothing saw their deletion; they are not collected for now',
+    next: 'check that this is the right cluster, and its data complete: kiln gc plan lists the rows',
+  },
   JournalFailed: {
     means: 'the journal of deletions cannot be written, so no row is deleted until it can',
     next: 'free space in its directory, or make it writable; the message has the error',

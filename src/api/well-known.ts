@@ -174,6 +174,8 @@ export const kilnAnnotation = {
   northboundLoss: 'kiln.io/northbound-loss',
   /** On the controller's Lease: why the leader cannot write its journal. */
   journalFailure: 'kiln.io/journal-failure',
+  /** On the controller's Lease: why the leader collects no rows for now. */
+  collectionPause: 'kiln.io/collection-pause',
 } as const;
 
 /** The condition of a pod with a network of Kiln; on a node, it is in an annotation. */

@@ -89,6 +89,7 @@ export class Controller {
     const failures = new NorthboundFailures(log, clock);
     const loss = new NorthboundLoss(session, log, clock);
     const journal = options.journal ?? NO_JOURNAL;
+    const troubles = () => ({ northbound: failures.reason, loss: loss.reason, journal: journal.failure });
     const event = (...of: Parameters<KubernetesTarget['events']['record']>): void => this.#objects.events.record(...of);
     const shared = new SharedLog(log, clock);
     const failed = (rule: string, key: string, error: unknown): void => {
@@ -119,7 +120,7 @@ export class Controller {
       outage,
       northboundFailures: failures,
       readOnly: options.readOnly === true,
-      publishes: () => publication(options.settings, { northbound: failures.reason, loss: loss.reason, journal: journal.failure }),
+      publishes: () => publication(options.settings, { ...troubles(), collection: this.#rows.collection.pausedFor }),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,

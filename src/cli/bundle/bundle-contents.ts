@@ -34,6 +34,7 @@ const LABELS: ReadonlySet<string> = new Set([
 const OF_LEASE: ReadonlySet<string> = new Set([
   ...[kilnAnnotation.version, kilnAnnotation.settings, kilnAnnotation.northboundRefusal, kilnAnnotation.northboundLoss],
   kilnAnnotation.journalFailure,
+  kilnAnnotation.collectionPause,
 ]);
 /** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` for one of several interfaces of the same attachment. */
 const OF_INTERFACE = new RegExp(

@@ -50,6 +50,8 @@ export interface Leader {
   readonly northboundLoss: string | undefined;
   /** Why the leader cannot write its journal. */
   readonly journalFailure: string | undefined;
+  /** Why the leader collects no rows for now. */
+  readonly collectionPause: string | undefined;
 }
 
 type OfCluster = Pick<CommandIo, 'client'>;

@@ -188,7 +188,10 @@ test(
     const asTold = await scene.kiln('diff');
     assert.match(asTold.out, /^create +Vpc +1 +- +main$/m);
     assert.doesNotMatch((await scene.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
-    assert.match((await scene.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
+    assert.match(
+      (await scene.kiln('status', '-o', 'wide')).out,
+      /\nsettings +default Vpc main · default Subnet ovn-default 10\.16\.0\.0\/16 · /,
+    );
     assert.match(
       (await scene.kiln('diff', '--default-cidr=100.64.0.0/16')).err,
       /why: --default-cidr 100\.64\.0\.0\/16 overlaps --node-switch-cidr/,

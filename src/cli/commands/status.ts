@@ -150,10 +150,13 @@ async function statusScreen(
     ...(leader?.live !== true || leader.northboundFailure === undefined ? {} : { refusal: leader.northboundFailure }),
     ...(leader?.live !== true || leader.northboundLoss === undefined ? {} : { loss: leader.northboundLoss }),
     ...(leader?.live !== true || leader.journalFailure === undefined ? {} : { journal: leader.journalFailure }),
+    ...(leader?.live !== true || leader.collectionPause === undefined ? {} : { collection: leader.collectionPause }),
   };
   const output = outputOf(flags, status, leader, term, northbound, now);
   const unreachable = northbound.endpoint !== null && !northboundRead;
-  const isTroubled = [northbound.refusal, northbound.loss, northbound.journal].some((trouble) => trouble !== undefined);
+  const isTroubled = [northbound.refusal, northbound.loss, northbound.journal, northbound.collection].some(
+    (trouble) => trouble !== undefined,
+  );
   const fine = leader?.live === true && !isTroubled && status.findings.length === 0;
   return {
     output,
@@ -179,9 +182,11 @@ function outputOf(
     northboundFailure: _refusal,
     northboundLoss: _loss,
     journalFailure: _journal,
+    collectionPause: _pause,
     ...held
   } = leader ?? {
     ...{ settings: undefined, version: undefined, northboundFailure: undefined, northboundLoss: undefined, journalFailure: undefined },
+    collectionPause: undefined,
   };
   return structuredText(output, 'Status', {
     leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
@@ -234,6 +239,8 @@ interface Northbound {
   readonly loss?: string;
   /** Why the controller cannot write its journal. */
   readonly journal?: string;
+  /** Why the controller collects no rows for now. */
+  readonly collection?: string;
 }
 
 function statusLines(
@@ -260,6 +267,7 @@ function statusLines(
     ...(northbound.journal === undefined
       ? []
       : [`            ✖ no row is deleted while the journal cannot be written: ${northbound.journal}`]),
+    ...(northbound.collection === undefined ? [] : [`            ✖ collection is paused: ${northbound.collection}: kiln gc plan`]),
     ...(Object.keys(foreignRows).length === 0
       ? []
       : [`            rows of other programs, which Kiln leaves alone: ${listText(foreignRows)}`]),

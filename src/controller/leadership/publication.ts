@@ -14,12 +14,14 @@ export interface Published {
   readonly northboundLoss: string | undefined;
   /** Why the journal cannot be written, and no row is deleted; undefined: it can, or there is none. */
   readonly journalFailure: string | undefined;
+  /** Why no rows are collected for now. */
+  readonly collectionPause: string | undefined;
 }
 
-/** @param troubles why transactions fail, the database cannot be read, the journal cannot be written */
+/** @param troubles why transactions fail, the database cannot be read, the journal cannot be written, the collection is paused */
 export function publication(
   settings: Settings,
-  { northbound, loss, journal }: Readonly<Record<'northbound' | 'loss' | 'journal', string | undefined>>,
+  { northbound, loss, journal, collection }: Readonly<Record<'northbound' | 'loss' | 'journal' | 'collection', string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
   return {
     [kilnAnnotation.version]: VERSION,
@@ -27,6 +29,7 @@ export function publication(
     [kilnAnnotation.northboundRefusal]: northbound,
     [kilnAnnotation.northboundLoss]: loss,
     [kilnAnnotation.journalFailure]: journal,
+    [kilnAnnotation.collectionPause]: collection,
   };
 }
 
@@ -40,5 +43,6 @@ export function publishedIn(lease: Lease | undefined): Published {
     northboundFailure: annotations[kilnAnnotation.northboundRefusal],
     northboundLoss: annotations[kilnAnnotation.northboundLoss],
     journalFailure: annotations[kilnAnnotation.journalFailure],
+    collectionPause: annotations[kilnAnnotation.collectionPause],
   };
 }

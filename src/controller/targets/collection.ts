@@ -11,6 +11,7 @@ import type { RowId } from '../../nb/row-id.ts';
 import type { ObservedRows } from '../../world/observed-rows.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { resourcesWith } from '../../world/resources.ts';
+import type { JournalTroubleOptions } from '../outages/journal-trouble.ts';
 import type { Caches } from '../reading/caches.ts';
 import { resourceOfOwner } from '../reading/row-owners.ts';
 
@@ -25,6 +26,9 @@ export interface CollectionOptions {
   readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
   readonly log: Log;
   readonly later: (ms: number, run: () => void) => void;
+  /** The object of the Events. */
+  readonly about: JournalTroubleOptions['about'];
+  readonly event: JournalTroubleOptions['event'];
   readonly paused: () => void;
   readonly resumed: () => void;
 }
@@ -54,9 +58,20 @@ export class Collection {
           graceMs: COLLECTION_GRACE_MS,
           next: 'check that this is the right cluster; collection continues after the grace period when a second full list confirms',
         });
+        const why = `rows of Kiln without an owner in the API server, whose deletion was not seen: ${count} (limit ${Math.floor(limit)})`;
+        this.#event(
+          'Warning',
+          'CollectionPaused',
+          `No row is collected for now: ${why}; check that this is the right cluster: kiln gc plan`,
+        );
         later(COLLECTION_GRACE_MS, () => this.#endPause());
       },
     });
+  }
+
+  /** Why no rows without an owner are collected; undefined: they are. */
+  get pausedFor(): string | undefined {
+    return this.limit.pausing ? `rows of Kiln without an owner in the API server: ${this.limit.held.size}` : undefined;
   }
 
   /** A list lacked known objects: the next `survey` counts again. */
@@ -79,6 +94,11 @@ export class Collection {
     this.limit.survey(unwanted);
   }
 
+  #event(type: 'Normal' | 'Warning', reason: 'CollectionPaused' | 'CollectionResumed', message: string): void {
+    const { about, event } = this.#options;
+    event(about.resource, '', about.key, undefined, { type, reason, message });
+  }
+
   #endPause(): void {
     const { caches, log, later, resumed } = this.#options;
     void caches.confirmed().then((confirmed) => {
@@ -89,6 +109,7 @@ export class Collection {
       );
       if (!confirmed) return later(COLLECTION_GRACE_MS, () => this.#endPause());
       this.limit.end();
+      this.#event('Normal', 'CollectionResumed', 'A second full list confirms that the owners are gone: their rows are collected');
       resumed();
     });
   }

@@ -66,6 +66,8 @@ export class NorthboundTarget implements Target {
       caches: options.caches,
       log,
       later,
+      about: clusterObject(world.settings),
+      event: options.event,
       paused: () => meter.paused(),
       resumed: () => {
         this.examineAll();

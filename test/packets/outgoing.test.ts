@@ -294,10 +294,11 @@ async function portmap(command: 'ADD' | 'DEL', pod: RunningPod, mapping: object)
 if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
   test('hostPort, by the plugin portmap after ours: from the outside, which the pod sees, and from the node', { skip }, async (t) => {
     const { namespace } = one.node;
-    const server = "require('net').createServer((socket) => socket.end(socket.remoteAddress)).listen(8080)";
+    const server = "require('net').createServer((socket) => socket.end(socket.remoteAddress)).listen(8080, () => console.log('serves'))";
     const [program, ...args] = web.sandbox.namespace.command(process.execPath, '-e', server);
-    const listening = spawn(program, args, { stdio: 'ignore' });
+    const listening = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
     t.after(() => listening.kill('SIGKILL'));
+    await once(listening.stdout, 'data');
     await outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
     const ask = async (from: NetworkNamespace): Promise<string> => {
       const client = `require('net').connect(18080, '${one.node.address}').on('error', (e) => console.log(e.code)).setTimeout(2000, () => process.exit()).pipe(process.stdout)`;

@@ -152,7 +152,7 @@ export class SimulatedNode {
   changed(hand: Hand, what: string): void {
     this.#monitor.tell(this.kernel.host, this.#quietly);
     this.looked(hand, what);
-    this.#options.trace(`${this.time.now.toFixed(3)} ${hand} ${what}`);
+    this.#trace(hand, what);
   }
 
   /** Ends all faults, and makes everything as fast as possible. */
@@ -272,14 +272,22 @@ export class SimulatedNode {
     }
   }
 
+  #trace(hand: Hand, what: string): void {
+    this.#options.trace(`${this.time.now.toFixed(3)} ${hand} ${what}`);
+  }
+
   #execute(command: readonly string[], input: string): ReturnType<SimulatedPrograms['run']> {
     const fails = this.failing.left > 0;
     if (fails) this.failing.left--;
     if (!this.#up || (fails && !this.failing.done)) return { ok: false, message: 'Cannot allocate memory' };
     const ran = this.programs.run(command, input, 'agent');
     const what = `${command.join(' ')}${input === '' ? '' : ` < ${JSON.stringify(input)}`}${ran.ok ? '' : `: ${ran.message}`}`;
-    this.changed('agent', what);
-    if (!isReading(command, input)) this.#wrote(what);
+    // What was only read changed nothing.
+    if (isReading(command, input)) this.#trace('agent', what);
+    else {
+      this.changed('agent', what);
+      this.#wrote(what);
+    }
     return fails ? { ok: false, message: 'Killed' } : ran;
   }
 

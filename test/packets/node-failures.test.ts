@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdir, open, readdir, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { NetworkNamespace } from '../../lab/node/namespace.ts';
+import { NetworkNamespace } from '../../lab/node/namespace.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { installCniFiles } from '../../src/agent/install/cni-files.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
@@ -213,6 +213,49 @@ test('a device that another program deleted comes back, and what its pod sends a
   await until('the pod reaches another one', async () => await lost.sandbox.reaches(to, { seconds: 1 }), 60_000);
   assert.equal((await one.cni('DEL', 'lost', lost.sandbox)).exit, 0);
 });
+
+/** A router says that it is one, as the kernel wants it: from an address of the link, to such a one, with the largest hop limit. */
+async function advertise(router: NetworkNamespace, to: string): Promise<void> {
+  const message = String.raw`\x86\x00\x00\x00\x40\x00\x07\x08\0\0\0\0\0\0\0\0`;
+  await router.run('bash', '-c', `printf '${message}' | socat -u - 'IP6-SENDTO:[${to}%r0]:58'`);
+}
+
+test(
+  'a node with a default route of a router that announces itself keeps it, and hears the router again, once the agent lets it forward',
+  { skip },
+  async () => {
+    const { namespace } = two.node;
+    const router = await NetworkNamespace.create('router');
+    stops.unshift(() => router.delete());
+    await two.stopAgent();
+    await namespace.run('sysctl', '-qw', 'net.ipv6.conf.all.forwarding=0');
+    await namespace.run('ip', 'link', 'add', 'ra0', 'type', 'veth', 'peer', 'name', 'r0', 'netns', router.path);
+    await namespace.run('sysctl', '-qw', 'net.ipv6.conf.ra0.accept_dad=0');
+    // What answers as a host is no router any more.
+    await router.run('sysctl', '-qw', 'net.ipv6.conf.r0.accept_dad=0', 'net.ipv6.conf.r0.hop_limit=255', 'net.ipv6.conf.all.forwarding=1');
+    await namespace.run('ip', 'link', 'set', 'ra0', 'up');
+    await router.run('ip', 'link', 'set', 'r0', 'up');
+    const routes = async (): Promise<string> => await namespace.run('ip', '-6', 'route', 'show', 'default', 'dev', 'ra0');
+    let own = '';
+    await until('the node has a default route', async () => {
+      own = /fe80::[0-9a-f:]+/.exec(await namespace.run('ip', '-6', 'address', 'show', 'dev', 'ra0'))?.[0] ?? '';
+      if (own !== '') await advertise(router, own).catch(() => '');
+      return (await routes()).includes('proto ra');
+    });
+    two.startAgent();
+    await until('the node forwards', async () => (await namespace.run('sysctl', '-n', 'net.ipv6.conf.all.forwarding')).trim() === '1');
+    assert.match(await routes(), /proto ra/);
+    await namespace.run('ip', '-6', 'route', 'delete', 'default', 'dev', 'ra0');
+    await advertise(router, own);
+    await until('it hears the router', async () => (await routes()).includes('proto ra'), 5_000);
+    assert.equal(
+      (await namespace.run('sysctl', '-n', 'net.ipv6.conf.br-phy.accept_ra')).trim(),
+      '1',
+      'where it heard none nothing is changed',
+    );
+    await namespace.run('ip', 'link', 'delete', 'ra0');
+  },
+);
 
 /** Sends so many datagrams. @returns how many came back */
 async function datagrams(from: NetworkNamespace, to: string, count: number): Promise<number> {

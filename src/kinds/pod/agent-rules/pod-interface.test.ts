@@ -424,3 +424,16 @@ test('names of devices: as Kube-OVN, at most 15 bytes, and unique where the name
   for (const name of ['net1', 'podabcdefghijk', 'a23456789012345']) assert.ok(hostDevice(id, name).length <= 15);
   assert.notEqual(hostDevice(id, 'podabcdefghijk'), hostDevice(`f${id.slice(1)}`, 'podabcdefghijk'));
 });
+
+test('a device that is lost takes its port with it, which comes again after the next one', () => {
+  const world = scene();
+  const outputs = (): readonly string[] => kinds(run(world)).filter((kind) => kind === 'port' || kind === 'device');
+  assert.deepEqual(outputs(), ['device', 'port'], 'both at once where there was none');
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  world.devices.set(HOST, { kind: 'absent' });
+  assert.deepEqual(outputs(), ['device']);
+  world.ports.delete(HOST);
+  assert.deepEqual(outputs(), ['device']);
+  world.devices.set(HOST, PRESENT);
+  assert.deepEqual(outputs(), ['device', 'port']);
+});

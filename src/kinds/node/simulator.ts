@@ -1,3 +1,4 @@
+import { annotationKey, labelKey } from '../../api/well-known.ts';
 import type { DrawnKind, DrawnSpec, Draws } from '../../testing/drawn-kind.ts';
 import { NAMES } from '../../testing/drawn-kind.ts';
 
@@ -13,7 +14,7 @@ export const simulator: DrawnKind = {
 /** Whether it hosts ports of Vpcs in external Subnets, as a user says with a label; its agent has told its chassis. */
 function gateway(draws: Draws, name: string): DrawnSpec {
   const label = draws.pick(['true', 'true', 'false', null]);
-  return { labels: { 'ovn.kubernetes.io/external-gw': label }, annotations: { 'ovn.kubernetes.io/chassis': `chassis-${name}` } };
+  return { labels: { [labelKey.externalGateway]: label }, annotations: { [annotationKey.chassis]: `chassis-${name}` } };
 }
 
 /** @param name a letter and a number, from which its address follows */

@@ -175,7 +175,8 @@ function overlapping(world: World, name: string, vpc: string, cidrBlock: string)
   const own = splitList(cidrBlock).flatMap((cidr) => parseCidr(cidr) ?? []);
   return [...world.subnets.entries()].flatMap(([other, { metadata, spec, status }]) => {
     const isIn = spec.vpc === vpc && isOvnProvider(spec.provider ?? '') && metadata.deletionTimestamp === undefined;
-    if (other <= name || !isIn || (spec.vlan ?? '') !== '' || !areTrue(status?.conditions, 'Accepted', 'Ready')) return [];
+    const isRouted = (spec.vlan ?? '') === '' || spec.logicalGateway === true || spec.u2oInterconnection === true;
+    if (other <= name || !isIn || !isRouted || !areTrue(status?.conditions, 'Accepted', 'Ready')) return [];
     const theirs = splitList(spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
     const meet = own.some((a) =>
       theirs.some((b) => a.family === b.family && (cidrContains(a, networkAddress(b)) || cidrContains(b, networkAddress(a)))),

@@ -37,9 +37,15 @@ export const ipLifecycle: Rule = {
     if (ip === undefined) return [];
     if (ip.metadata.deletionTimestamp !== undefined) return leaving(world, ip);
     const holder = holderOf(world, ip);
-    return holder.kind === 'subnet' ? [] : retained(world, ip, holder);
+    return holder.kind === 'subnet' ? sharing(world, ip) : retained(world, ip, holder);
   },
 };
+
+/** The address of a Subnet's own interface comes and goes with the Subnet; here it only says whether another one holds it too. */
+function sharing(world: World, ip: IP): readonly Output[] {
+  const conflict = conflictOf(world, ip);
+  return [{ ...patchOf(ip), conditions: conflict === undefined ? NO_CONDITIONS : [conflict], withoutConditions: [CONFLICT] }];
+}
 
 function retained(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;

@@ -185,3 +185,19 @@ test('without load balancers of OVN, what pods send to Services goes to their no
   assert.deepEqual(policies(custom), ['29000 ip4.src == 10.4.0.0/24 -> reroute 10.4.0.1']);
   assert.equal(custom.bench.row('Port_Group', 'under.n1'), undefined);
 });
+
+test('an IP object that a user made with the address of the router is told on both, until it is gone', () => {
+  const { bench } = scene();
+  const { ipAddress } = (bench.object('ips', IP)?.spec ?? {}) as Record<string, string>;
+  bench.put('ips', {
+    metadata: { name: 'db.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+    spec: { podName: 'db', namespace: 'shop', subnet: 'under', podType: '', ipAddress, v4IpAddress: ipAddress },
+  });
+  bench.converge();
+  assert.match(bench.conditionText('ips', IP), /HeldTwice.*is also held by db\.shop/);
+  assert.match(bench.conditionText('ips', 'db.shop'), /HeldTwice.*is also held by/);
+  assert.equal(bench.writesAfterRestart(), 0);
+  bench.removeByForce('ips', 'db.shop');
+  bench.converge();
+  assert.doesNotMatch(bench.conditionText('ips', IP), /HeldTwice/);
+});

@@ -214,6 +214,23 @@ test('a device that another program deleted comes back, and what its pod sends a
   assert.equal((await one.cni('DEL', 'lost', lost.sandbox)).exit, 0);
 });
 
+test('what other programs take from the port and the device of a pod that runs comes back, and its DEL works', { skip }, async () => {
+  const hurt = await cluster.runPod('hurt', one, SHARED);
+  const device = `${hurt.sandbox.containerId.slice(0, 12)}_h`;
+  const [to = ''] = db.address.split(',');
+  const harms: readonly (readonly [what: string, harm: () => Promise<unknown>])[] = [
+    ["the node's end is down", () => one.node.namespace.run('ip', 'link', 'set', device, 'down')],
+    ["the node's end is smaller", () => one.node.namespace.run('ip', 'link', 'set', device, 'mtu', '600')],
+    ['no keys of the Interface', () => one.node.vswitch.vsctl('clear', 'interface', device, 'external_ids')],
+  ];
+  for (const [what, harm] of harms) {
+    await harm();
+    await until(what, async () => await hurt.sandbox.reaches(to, { seconds: 1, size: 1300 }), 30_000);
+  }
+  assert.equal((await one.cni('DEL', 'hurt', hurt.sandbox)).exit, 0);
+  assert.doesNotMatch(await one.node.vswitch.vsctl('list-ports', 'br-int'), new RegExp(device));
+});
+
 /** A router says that it is one, as the kernel wants it: from an address of the link, to such a one, with the largest hop limit. */
 async function advertise(router: NetworkNamespace, to: string): Promise<void> {
   const message = String.raw`\x86\x00\x00\x00\x40\x00\x07\x08\0\0\0\0\0\0\0\0`;

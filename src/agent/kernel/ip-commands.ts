@@ -31,8 +31,8 @@ export function newPairLines(output: DeviceOutput): readonly string[] {
 }
 
 /** A pair that is not up may be one whose maker was killed before its second line. */
-export function hostEndLine({ name, alias }: Pick<DeviceOutput, 'name' | 'alias'>): string {
-  return batchLine('link', 'set', 'dev', name, 'alias', alias, 'txqueuelen', QUEUE_LENGTH, 'up');
+export function hostEndLine({ name, alias, mtu }: Pick<DeviceOutput, 'name' | 'alias' | 'mtu'>): string {
+  return batchLine('link', 'set', 'dev', name, 'mtu', String(mtu), 'alias', alias, 'txqueuelen', QUEUE_LENGTH, 'up');
 }
 
 /** What `ip` cannot set, before the inner end is up. Each is independent of the others. */

@@ -51,7 +51,8 @@ export function podDevice(inner: InnerEnd, { links }: HostState, name: string): 
   return {
     kind: 'present',
     mac: link.address ?? '',
-    mtu: link.mtu ?? 0,
+    // Of both ends: the smaller one decides what passes.
+    mtu: Math.min(link.mtu ?? 0, host.mtu ?? link.mtu ?? 0),
     up: isUp(link) && isUp(host),
     addresses: addressesOf(link),
     tentative: addressesOf(link, ({ tentative }) => tentative === true),

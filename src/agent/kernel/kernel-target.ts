@@ -276,9 +276,15 @@ export class KernelTarget implements Target {
           ([name]) => (this.desired.of(name)[0]?.kind === 'link') === isNodes,
         ),
       ) as [[DeviceName, ObservedDevice][], [DeviceName, ObservedDevice][]];
+      const ends = new Map(state.links.map((link) => [link.ifname, link]));
       // At once: what is read of a pod's device is of a later time.
       for (const [name, device] of pods) {
-        if (device.kind === 'present' ? links.has(name) : device.kind === 'absent') continue;
+        const end = ends.get(name);
+        // Another program may have set the node's end down, or made it smaller: then not all of the pod's packets pass.
+        const isHurt = end?.flags?.includes('UP') === false || (end?.mtu ?? Infinity) < (device.kind === 'present' ? device.mtu : 0);
+        if (device.kind === 'present' && device.up && isHurt) this.desired.due.add(name);
+        // Also with another alias: its port would be taken away and made again with each listing.
+        if (device.kind === 'present' ? end !== undefined : device.kind === 'absent') continue;
         if (device.kind === 'present') world.devices.set(name, { kind: 'absent' });
         if (this.desired.of(name).length > 0) this.desired.due.add(name);
       }

@@ -32,7 +32,7 @@ test('a pair is made with its alias, also one whose maker was killed before its 
   };
   const observed = { kind: 'present', mac: output.mac, mtu: 1400, up: false, addresses: [], routes: [] } as const;
   assert.deepEqual([hasPair(output, observed), hasPair(output, { ...observed, up: true })], [false, true]);
-  assert.equal(hostEndLine(output), `link set dev c0ffee_net1_h alias "${output.alias}" txqueuelen 1000 up`);
+  assert.equal(hostEndLine(output), `link set dev c0ffee_net1_h mtu 1400 alias "${output.alias}" txqueuelen 1000 up`);
   assert.deepEqual(newPairLines(output), [
     'link add name c0ffee_net1_h mtu 1400 type veth peer name net1 address 00:00:00:aa:bb:cc mtu 1400 netns /run/netns/a',
     hostEndLine(output),

@@ -29,8 +29,9 @@ export function settingsOperations(replica: Replica, { externalIds }: SettingsOu
 
 /** Why a port cannot be made: another program's Interface has its name. */
 export function portConflict(replica: Replica, { name }: Pick<PortOutput, 'name'>): string | undefined {
-  const present = rowNamed(replica, 'Interface', name);
-  if (present === undefined || isOfKubeOvn(present)) return undefined;
+  const [present, port] = [rowNamed(replica, 'Interface', name), rowNamed(replica, 'Port', name)];
+  // The Port has the mark as well: another program may have cleared the keys of the Interface.
+  if (present === undefined || isOfKubeOvn(present) || (port !== undefined && isOfKubeOvn(port))) return undefined;
   return `an Interface of another program is named ${name}; ovs-vsctl list interface ${name}`;
 }
 

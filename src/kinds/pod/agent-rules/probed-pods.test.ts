@@ -119,12 +119,11 @@ test('the table: led to the listeners by family, refused where no pod has the po
   assert.deepEqual(script(), [
     [
       'chain probes {',
-      '  type nat hook output priority -110; policy accept;',
+      '  type nat hook output priority -90; policy accept;',
       '  meta skuid 0 meta l4proto tcp dnat ip to ip daddr . tcp dport map { 10.0.0.5 . 80 : 127.0.0.1 . 4001 }',
-      '  meta skuid 0 meta l4proto tcp dnat ip6 to ip6 daddr . tcp dport map { fd00::5 . 81 : ::1 . 4002 }',
       '}',
       'chain closed {',
-      '  type filter hook output priority -120; policy accept;',
+      '  type filter hook output priority -80; policy accept;',
       '  meta skuid 0 ct state new ip6 daddr . tcp dport { fd00::5 . 81 } reject with tcp reset',
       '}',
     ].join('\n'),

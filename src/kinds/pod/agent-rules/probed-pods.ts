@@ -87,7 +87,8 @@ export const probeFilter: Rule<NodeWorld, NodeOutput> = {
   over: () => ONCE,
   run(world) {
     const listeners = [...world.probeListeners.keys()].toSorted().flatMap((key) => world.probeListeners.get(key) ?? []);
-    const script = listeners.length === 0 ? '' : [...leading(listeners), ...refusing(listeners.filter(({ open }) => !open))].join('\n');
+    const [open, closed] = [true, false].map((is) => listeners.filter((one) => one.open === is)) as [ProbeListener[], ProbeListener[]];
+    const script = listeners.length === 0 ? '' : [...leading(open), ...refusing(closed)].join('\n');
     return [{ kind: 'probe-filter', script }];
   },
 };
@@ -99,17 +100,20 @@ const FAMILIES = [
 /** Kubelet's; what other users of the node send is left alone. */
 const BY_ROOT = 'meta skuid 0';
 
-/** Before the chain of kube-proxy. */
+/**
+ * After the chain of kube-proxy, in whatever mode: a custom Vpc may have the network of Services, and the first chain that translates a connection
+ * decides. So a pod with the address of a Service never gets what the node sends to the Service.
+ */
 function leading(listeners: readonly ProbeListener[]): readonly string[] {
   const rules = FAMILIES.flatMap(({ family, match, loopback }) => {
     const elements = ofFamily(listeners, family).map(({ address, port, local }) => `${address} . ${port} : ${loopback} . ${local}`);
     const map = `dnat ${match} to ${match} daddr . tcp dport map { ${elements.join(', ')} }`;
     return elements.length === 0 ? [] : [`  ${BY_ROOT} meta l4proto tcp ${map}`];
   });
-  return ['chain probes {', '  type nat hook output priority -110; policy accept;', ...rules, '}'];
+  return ['chain probes {', '  type nat hook output priority -90; policy accept;', ...rules, '}'];
 }
 
-/** Seen before they are led elsewhere. */
+/** Those to Services are translated by then. */
 function refusing(closed: readonly ProbeListener[]): readonly string[] {
   const rules = FAMILIES.flatMap(({ family, match }) => {
     const elements = ofFamily(closed, family).map(({ address, port }) => `${address} . ${port}`);
@@ -117,7 +121,7 @@ function refusing(closed: readonly ProbeListener[]): readonly string[] {
       ? []
       : [`  ${BY_ROOT} ct state new ${match} daddr . tcp dport { ${elements.join(', ')} } reject with tcp reset`];
   });
-  return rules.length === 0 ? [] : ['chain closed {', '  type filter hook output priority -120; policy accept;', ...rules, '}'];
+  return rules.length === 0 ? [] : ['chain closed {', '  type filter hook output priority -80; policy accept;', ...rules, '}'];
 }
 
 function ofFamily(listeners: readonly ProbeListener[], family: 4 | 6): readonly ProbeListener[] {

@@ -142,7 +142,10 @@ export class RequestsTarget implements Target {
       if (output?.answer.kind === 'ready') this.#settle(key, 'add', { ok: true, reply: output.answer.reply });
       if (output?.answer.kind === 'waiting') this.#follow(key, output.answer.podUid);
       if (output?.answer.kind === 'refused') this.#settle(key, 'add', { ok: false, reason: output.answer.reason });
-      if (output?.answer.kind === 'abandoned') this.#forget(key);
+      if (output?.answer.kind === 'abandoned') {
+        this.#settle(key, 'add', { ok: false, reason: 'its pod is not on this node any more, and its network namespace does not exist' });
+        this.#forget(key);
+      }
       if (output?.answer.kind !== 'removed') continue;
       this.#world.attachments.delete(key);
       this.#settle(key, 'remove', { ok: true, reply: undefined });

@@ -255,7 +255,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
             `  ${commandText`kiln lab exec ${pod.namespace}/${pod.name} -- ping -c 3 ${pod.gateway}      # or the address of another pod`}`,
           ]),
       '',
-      `Not implemented yet (reported on each such object): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
+      `Not implemented yet (reported on each such object): Services, NetworkPolicies, SecurityGroups, NAT of iptables.`,
       `Log: ${logFile}   Stop: Ctrl-C`,
       '',
     ].join('\n'),

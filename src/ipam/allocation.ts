@@ -99,7 +99,8 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
 }
 
 /**
- * Attaches the holder to the choice, then detaches it from what it had before in the same spaces and in families the Subnet no longer has.
+ * Attaches the holder to the choice, then detaches it from all else that it had in this Subnet: also from a family that it requested before
+ * and does not request now.
  */
 function take(
   subnet: SubnetState,
@@ -119,15 +120,11 @@ function take(
   // A new holder has nothing to detach. A holder without any hold is removed.
   if (!had && holds.firstOf(id) !== none) return;
   occupancy.detachWhere(id, (hold) => {
+    if (occupancy.subnetOf(hold) !== subnet) return false;
     const space = occupancy.spaceOf(hold);
-    const offset = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : space === subnet.mac ? mac : undefined;
-    if (offset === undefined) return isWithoutNetwork(subnet, space);
+    const offset = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : mac;
     return occupancy.offsetOf(hold) !== offset;
   });
-}
-
-function isWithoutNetwork(subnet: SubnetState, space: Space): boolean {
-  return (space === subnet.v4 && subnet.spec?.cidrs.v4 === undefined) || (space === subnet.v6 && subnet.spec?.cidrs.v6 === undefined);
 }
 
 class Chooser {

@@ -82,6 +82,18 @@ describe('giving addresses', () => {
     assert.deepEqual(ledger.holdersOf('s', at('10.16.0.2')), []);
   });
 
+  test('a request for one family releases the other one in its Subnet, and nothing elsewhere', () => {
+    const { ledger } = ledgerOf(dual);
+    upsert(ledger, dual, 't');
+    const [v6, mac] = [at('fd00:10:16::2'), macOf('0a:00:00:00:00:01')];
+    for (const subnet of ['s', 't']) assert.ok(ledger.allocate(subnet, { holder: reservation('a'), mac }).ok);
+    assert.equal(give(ledger, 'a', { families: 'IPv4' }), '10.16.0.2');
+    assert.deepEqual(ledger.bindings('reservation', 'a').get('s'), { addresses: [at('10.16.0.2')], mac });
+    assert.equal(ledger.counts('s', 6)?.using, 0n);
+    assert.deepEqual(ledger.bindings('reservation', 'a').get('t'), { addresses: [at('10.16.0.2'), v6], mac });
+    assert.equal(give(ledger, 'b', { static: { v6 } }), '10.16.0.3,fd00:10:16::2');
+  });
+
   test('an allocation is never partial', () => {
     const { ledger } = ledgerOf({ cidrBlock: '10.16.0.0/29,fd00::/126', gateway: '10.16.0.1,fd00::1', excludeIps: [] });
     give(ledger, 'a');
@@ -312,10 +324,10 @@ function ledgerOf(
   return { ledger, refused: fields === undefined ? [] : upsert(ledger, fields), changed };
 }
 
-function upsert(ledger: Ledger, fields: SubnetFields): readonly unknown[] {
+function upsert(ledger: Ledger, fields: SubnetFields, name = 's'): readonly unknown[] {
   const parsed = parseSubnetFields(fields);
   assert.ok(parsed.ok);
-  return ledger.upsertSubnet('s', parsed.spec);
+  return ledger.upsertSubnet(name, parsed.spec);
 }
 
 function reservation(name: string): Holder {

@@ -113,12 +113,7 @@ export class Oracle {
     const mac = this.#chooseMac(subnet, spec, request);
     if (mac === 'AddressConflict') return { ok: false, code: mac };
 
-    const own = this.#facts.filter((fact) => fact.subnet === subnet && sameHolder(fact.holder, request.holder));
-    const kept = own.filter(({ address }) =>
-      address === undefined ? mac === undefined : !wanted.includes(address.family) && present.includes(address.family),
-    );
-    const keptMac = kept.find(({ address }) => address === undefined)?.item as Mac | undefined;
-    this.hold(subnet, request.holder, [...chosen, ...kept.flatMap(({ address }) => address ?? [])], mac ?? keptMac);
+    this.hold(subnet, request.holder, chosen, mac);
     const text = (family: Family): string =>
       chosen
         .filter((address) => address.family === family)

@@ -268,13 +268,14 @@ export class VectorRun {
     const holder: Holder = { kind: 'pod', key, claimant: key };
     this.#interfaces.set(key, holder);
     const mac = typeof step['mac'] === 'string' ? parseMac(step['mac']) : undefined;
-    const one: Protocol = named.v4 === undefined ? 'IPv6' : 'IPv4';
-    const families = step.op === 'staticOne' ? one : ((step['family'] ?? '') as Protocol | '');
+    // `staticOne` replaces the address of one family, while a request to the ledger is for all that its holder is to have.
+    const all = step.op === 'staticOne' ? { ...this.#has(subnet, holder), ...named } : named;
+    const families = step.op === 'staticOne' ? (protocolOf(all) ?? '') : ((step['family'] ?? '') as Protocol | '');
     const skip = ((step['skip'] ?? []) as string[]).map((item) => this.#address(item));
     const pool = String(step['pool'] ?? '');
     const result = this.#ledger.allocate(subnet, {
       holder,
-      static: named,
+      static: all,
       skip,
       pools: [pool],
       generateMac: () => macFromBytes(Uint8Array.of(0, 0, 0, 0, this.#macsMade >> 8, this.#macsMade++)),
@@ -282,14 +283,20 @@ export class VectorRun {
       ...(mac === undefined ? {} : { mac }),
     });
     if (result.ok) {
-      const v4 = result.v4 === undefined ? '' : formatAddress(result.v4);
-      const v6 = result.v6 === undefined ? '' : formatAddress(result.v6);
+      const given = step.op === 'staticOne' ? named : result;
+      const v4 = given.v4 === undefined ? '' : formatAddress(given.v4);
+      const v6 = given.v6 === undefined ? '' : formatAddress(given.v6);
       return { v4, v6, ip: v4 || v6, mac: result.mac ?? '' };
     }
     if (result.code === 'AddressConflict' && result.holders.length > 0 && result.subject !== 'mac' && step['checkConflict'] === false) {
       return this.#insist(subnet, holder, named, mac);
     }
     return { error: result.code, v4: '', v6: '' };
+  }
+
+  #has(subnet: string, { kind, key }: Holder): { v4?: Address; v6?: Address } {
+    const addresses = this.#ledger.bindings(kind, key).get(subnet)?.addresses ?? [];
+    return Object.fromEntries(addresses.map((address) => [`v${address.family}`, address]));
   }
 
   /** Without a conflict check the interface gets the address in any case. */

@@ -24,16 +24,31 @@ function rivalsOf(world: World, key: string): readonly string[] {
 function rivalKeys(
   world: World,
   {
+    vpc,
     claims,
     addresses,
     exclusive,
-  }: { readonly claims: readonly string[]; readonly addresses: readonly string[]; readonly exclusive: boolean },
+  }: { readonly vpc: string; readonly claims: readonly string[]; readonly addresses: readonly string[]; readonly exclusive: boolean },
 ): readonly string[] {
   const table = world.derived(translations);
   return [
     ...claims.flatMap((claim) => [...table.bucket('claim', claim)]),
     ...addresses.flatMap((address) => [...table.bucket(exclusive ? 'address' : 'exclusive', address)]),
+    ...addresses.flatMap((address) => elsewhere(world, address, vpc)),
   ];
+}
+
+/** The Vpcs whose rules use an external address, sorted: one, as a rule. */
+const vpcsOfAddress: Query<readonly string[]> = defineQuery('nat-vpcs-of-address', (world, address) => {
+  const table = world.derived(translations);
+  return [...new Set([...table.bucket('address', address)].map((key) => table.get(key)?.vpc ?? ''))].toSorted();
+});
+
+/** The rules of other Vpcs with an external address: two routers would both answer for it. */
+function elsewhere(world: World, address: string, vpc: string): readonly string[] {
+  if (world.ask(vpcsOfAddress, address).every((one) => one === vpc)) return [];
+  const table = world.derived(translations);
+  return [...table.bucket('address', address)].filter((key) => table.get(key)?.vpc !== vpc);
 }
 
 /** The older rule in effect that translates the same as this one; empty if there is none. It reads older rules alone, so it ends. */
@@ -58,7 +73,8 @@ export function conflictOfNew(world: World, resource: OvnNatRule, rule: NatRule,
   const rivals = (one: NatRule | undefined): readonly string[] => {
     const result = one === undefined ? undefined : translationOf(world, resource, one);
     if (result?.kind !== 'translation') return [];
-    return rivalKeys(world, { claims: claimsOf(resource, result), addresses: addressesOf(result), exclusive: result.distributed });
+    const { vpc, distributed: exclusive } = result;
+    return rivalKeys(world, { vpc, claims: claimsOf(resource, result), addresses: addressesOf(result), exclusive });
   };
   const had = new Set(rivals(before));
   const key = `${resource}/${rule.metadata.name}`;
@@ -66,16 +82,26 @@ export function conflictOfNew(world: World, resource: OvnNatRule, rule: NatRule,
   const others = rivals(rule).filter((one) => !had.has(one) && !isOfPod(one));
   const other = others.toSorted().find((one) => one !== key && world.ask(precedingRule, one) === '');
   if (other === undefined) return undefined;
-  return { reason: 'NatConflict', message: conflictSentence(resource, rule.metadata.name, other) };
+  const result = translationOf(world, resource, rule);
+  const vpc = result.kind === 'translation' ? result.vpc : '';
+  return { reason: 'NatConflict', message: conflictSentence(world, resource, { name: rule.metadata.name, vpc }, other) };
 }
 
-export function conflictSentence(resource: OvnNatRule, name: string, other: string): string {
-  return `${traitsOf(resource).kind} ${name}: ${conflictText(other)}`;
+/** @param vpc whose router is to translate for the rule */
+export function conflictSentence(
+  world: World,
+  resource: OvnNatRule,
+  { name, vpc }: { readonly name: string; readonly vpc: string },
+  other: string,
+): string {
+  return `${traitsOf(resource).kind} ${name}: ${conflictText(world, vpc, other)}`;
 }
 
 /** The sentence about the rule that has precedence. */
-export function conflictText(other: string): string {
-  return `${ruleText(other)} translates the same; of two such rules the older one is in effect, and the other waits until it is gone or changed; ${describeRule(other)}`;
+export function conflictText(world: World, vpc: string, other: string): string {
+  const its = world.derived(translations).get(other)?.vpc ?? vpc;
+  const what = its === vpc ? 'translates the same' : `has its address in Vpc ${its}, and two routers cannot both answer for it`;
+  return `${ruleText(other)} ${what}; of two such rules the older one is in effect, and the other waits until it is gone or changed; ${describeRule(other)}`;
 }
 
 function isOfPod(key: string): boolean {

@@ -3,6 +3,7 @@ import { isLateForEip } from '../../blockers/late-nat-rules.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { parseAddress } from '../../net/address.ts';
 import { commandText } from '../../text/command-text.ts';
+import { vpcOfEip } from '../../world/external-subnets.ts';
 import { eipOfRule, heldByRule } from '../../world/nat-rules.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -18,6 +19,8 @@ export interface RuleEip {
   /** Empty for none. */
   readonly v4: string;
   readonly v6: string;
+  /** The Vpc whose router port has its addresses. */
+  readonly portOf?: string;
   /** Why the rule goes on with addresses that no EIP has. */
   readonly missing?: Problem;
 }
@@ -59,5 +62,6 @@ export function eipOf(world: World, resource: OvnNatRule, rule: NatRule): RuleEi
   if (eip.v4 === '' && eip.v6 === '')
     return { ...problem('EipPending', 'has no address yet', commandText`kubectl describe ovn-eip ${value}`), inProgress: true };
   const { subnet, v4, v6 } = eip;
-  return { name: value, subnet, v4, v6 };
+  const portOf = eip.type === 'lrp' ? vpcOfEip(world, value, subnet) : undefined;
+  return { name: value, subnet, v4, v6, ...(portOf !== undefined && { portOf }) };
 }

@@ -1,4 +1,5 @@
 /** The Northbound rows of a translation: NAT rows, or the load balancer of an OvnDnatRule, in the router of the Vpc. */
+import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { MemberOutput, RowOutput, RowOwner } from '../output.ts';
@@ -10,8 +11,13 @@ import { natId } from './nat-pairs.ts';
 
 export const NAT_RULE = 'nat-rule';
 
-export function natRows(resource: OvnNatRule, translation: Translation, owner: RowOwner): readonly (RowOutput | MemberOutput)[] {
-  if (resource === 'ovn-dnat-rules') return loadBalancer(translation, owner);
+export function natRows(
+  world: World,
+  resource: OvnNatRule,
+  translation: Translation,
+  owner: RowOwner,
+): readonly (RowOutput | MemberOutput)[] {
+  if (resource === 'ovn-dnat-rules') return loadBalancer(world, translation, owner);
   return translation.pairs.map((pair) => natRow(resource, translation, pair, owner));
 }
 
@@ -55,7 +61,7 @@ function fipColumns({ port, mac, distributed }: Translation): RowOutput['columns
 }
 
 /** Kube-OVN has OVN forget the connections of UDP with a load balancer whose backend changes. */
-function loadBalancer(translation: Translation, owner: RowOwner): readonly (RowOutput | MemberOutput)[] {
+function loadBalancer(world: World, translation: Translation, owner: RowOwner): readonly (RowOutput | MemberOutput)[] {
   const id = rowId('Load_Balancer', owner.name);
   const { protocol } = translation;
   const row: RowOutput = {
@@ -65,6 +71,9 @@ function loadBalancer(translation: Translation, owner: RowOwner): readonly (RowO
     rule: NAT_RULE,
     columns: { name: owner.name, protocol, vips: vipsOf(translation), options: protocol === 'udp' ? { ct_flush: 'true' } : {} },
   };
+  // A load balancer of a Vpc with that name does not come into another router.
+  const present = world.rows.state(id)?.ownership;
+  if (present?.kind === 'ours' && present.owner !== ownerText(owner)) return [row];
   return [row, { kind: 'member', row: routerId(translation.vpc), column: 'load_balancer', member: { ref: id } }];
 }
 

@@ -66,8 +66,16 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
   if (result.kind === 'problem') return [{ ...patch, ...notInEffect(resource, patch, result) }];
   const preceding = world.ask(precedingRule, key);
   if (preceding !== '')
-    return [{ ...patch, ...notInEffect(resource, patch, { reason: 'NatConflict', message: conflictSentence(resource, name, preceding) }) }];
-  const rows = natRows(resource, result, owner);
+    return [
+      {
+        ...patch,
+        ...notInEffect(resource, patch, {
+          reason: 'NatConflict',
+          message: conflictSentence(world, resource, { name, vpc: entry.vpc }, preceding),
+        }),
+      },
+    ];
+  const rows = natRows(world, resource, result, owner);
   // A rule that is not durable yet could go before its rows. Those of Kube-OVN, which gave it no finalizer in older releases, stay.
   if (!view.durable && !rows.some((row) => row.kind === 'row' && world.rows.state(row.id) !== undefined)) return [patch];
   return [

@@ -69,7 +69,8 @@ function outputsOf(world: World, use: PodUse, pod: PodView): Result | undefined 
     return { rows, ...(entry !== undefined && { problem: entry.result as Problem }) };
   const { result } = entry;
   const preceding = world.ask(precedingRule, key);
-  if (preceding !== '') return { rows, problem: { reason: 'NatConflict', message: `${subjectOf(use, pod)}: ${conflictText(preceding)}` } };
+  if (preceding !== '')
+    return { rows, problem: { reason: 'NatConflict', message: `${subjectOf(use, pod)}: ${conflictText(world, result.vpc, preceding)}` } };
   rows.push(...podNatRows(use, result, podOwner(pod)), ...outgoingPolicies(world, key, podOwner(pod)));
   if (hasExternalPort(world, result.vpc, result.external) && placed) return { rows };
   const conflict = rowConflictOf(world, podOwner(pod));

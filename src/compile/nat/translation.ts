@@ -25,6 +25,8 @@ interface Entry {
   /** Identity and age of the rule, by which one of several rules that conflict has precedence. */
   readonly age: string;
   readonly result: Translation | ({ readonly kind: 'problem' } & Problem);
+  /** Whose router translates; empty for a problem. */
+  readonly vpc: string;
   /** What no other rule may translate. */
   readonly claims: readonly string[];
   /** Its external addresses, with their Subnet. */
@@ -69,10 +71,11 @@ export const translations = defineTable<Entry>(
 );
 
 function entryOf(world: World, as: OvnNatRule, of: Pick<Entry, 'name' | 'age'>, result: Entry['result']): Entry {
-  if (result.kind === 'problem') return { ...of, result, claims: [], addresses: [], exclusive: false, outgoing: [] };
+  if (result.kind === 'problem') return { ...of, result, vpc: '', claims: [], addresses: [], exclusive: false, outgoing: [] };
   return {
     ...of,
     result,
+    vpc: result.vpc,
     claims: claimsOf(as, result),
     addresses: addressesOf(result),
     exclusive: result.distributed,
@@ -146,6 +149,14 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule)
       advice,
     );
   }
+  if (eip.portOf !== undefined && eip.portOf !== target.vpc)
+    return problem(
+      'EipTypeInvalid',
+      'spec.ovnEip',
+      eipOfRule(rule),
+      `has type lrp: it is the port of the router of Vpc ${eip.portOf}, and the rule is of Vpc ${target.vpc}`,
+      'two routers would answer for its address; use an OvnEip of type nat',
+    );
   const isFip = resource === 'ovn-fips';
   const isDnat = resource === 'ovn-dnat-rules';
   return {

@@ -58,7 +58,8 @@ function portOutputs(world: World, vpc: VpcView, subnet: string): readonly Outpu
   // The network stays for its addresses after a removal of the Subnet by force, and so does the port in it.
   if (external === undefined) return existingPort(world, vpc, subnet);
   // A wrong edit of the ConfigMap does not cut off the cluster.
-  if (externalProblem(world, vpc.name, subnet) !== undefined) return config === undefined ? [] : existingPort(world, vpc, subnet);
+  if (externalProblem(world, vpc.name, subnet) !== undefined)
+    return config === undefined ? [] : [...presentAddresses(world, vpc, external), ...existingPort(world, vpc, subnet)];
   if (config !== undefined) return [...configuredPortRows(world, vpc, external, config), ...gatewayLocalnet(world, vpc, external)];
   return [...eipPortOutputs(world, vpc, external), ...gatewayLocalnet(world, vpc, external)];
 }
@@ -120,14 +121,37 @@ function configuredPortRows(world: World, vpc: VpcView, external: SubnetView, co
       ...(v4 !== '' && { v4 }),
       ...(v6 !== '' && { v6 }),
       mac,
+      sharingGroup: claimantOfPort(vpc.name, subnet),
       since: vpc.created,
     },
   };
   const reservation = world.reservations.get(claimantOfPort(vpc.name, subnet));
   const has = reservation?.kind === 'granted' && reservation.v4 === v4 && reservation.v6 === v6;
-  if (!has) return [request, ...existingPort(world, vpc, subnet)];
+  if (!has) return [request, ...presentAddresses(world, vpc, external), ...existingPort(world, vpc, subnet)];
   if (world.ask(gatewayChassis, vpc.name).length === 0) return [request];
   return [request, ...rowsOfPort(world, vpc, subnet, config.networks, mac)];
+}
+
+/** Holds the addresses that the port keeps until it can have those of the ConfigMap: else another object would be given them. */
+function presentAddresses(world: World, vpc: VpcView, external: SubnetView): readonly Output[] {
+  const { v4, v6, mac } = addressesOfPort(world, vpc, external.name);
+  if (!hasAddress({ v4, v6, mac }) || !isWithin(external, { v4, v6 })) return [];
+  const claimant = claimantOfPort(vpc.name, external.name);
+  return [
+    {
+      kind: 'address-request',
+      request: {
+        claimant: `${claimant} (present)`,
+        subnets: [external.name],
+        families: v4 === '' ? 'v6' : v6 === '' ? 'v4' : 'dual',
+        ...(v4 !== '' && { v4 }),
+        ...(v6 !== '' && { v6 }),
+        withoutMac: true,
+        sharingGroup: claimant,
+        since: vpc.created,
+      },
+    },
+  ];
 }
 
 function macOfConfiguredPort(world: World, vpc: VpcView, subnet: string, { mac }: ExternalGatewayConfig): Mac {

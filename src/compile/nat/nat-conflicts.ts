@@ -9,7 +9,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Problem } from './external-problem.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import { isPodUse, POD_USES } from './pod-translation.ts';
-import { addressesOf, claimsOf, translationOf, translations } from './translation.ts';
+import { addressesOf, claimsOf, sendsOf, translationOf, translations } from './translation.ts';
 
 /** Keys of the other rules with a claim of this one, the oldest first. */
 function rivalsOf(world: World, key: string): readonly string[] {
@@ -27,13 +27,21 @@ function rivalKeys(
     vpc,
     claims,
     addresses,
+    sends,
     exclusive,
-  }: { readonly vpc: string; readonly claims: readonly string[]; readonly addresses: readonly string[]; readonly exclusive: boolean },
+  }: {
+    readonly vpc: string;
+    readonly claims: readonly string[];
+    readonly addresses: readonly string[];
+    readonly sends: readonly string[];
+    readonly exclusive: boolean;
+  },
 ): readonly string[] {
   const table = world.derived(translations);
   return [
     ...claims.flatMap((claim) => [...table.bucket('claim', claim)]),
     ...addresses.flatMap((address) => [...table.bucket(exclusive ? 'address' : 'exclusive', address)]),
+    ...sends.flatMap((inner) => [...table.bucket(exclusive ? 'sends' : 'sends-exclusive', inner)]),
     ...addresses.flatMap((address) => elsewhere(world, address, vpc)),
   ];
 }
@@ -74,7 +82,13 @@ export function conflictOfNew(world: World, resource: OvnNatRule, rule: NatRule,
     const result = one === undefined ? undefined : translationOf(world, resource, one);
     if (result?.kind !== 'translation') return [];
     const { vpc, distributed: exclusive } = result;
-    return rivalKeys(world, { vpc, claims: claimsOf(resource, result), addresses: addressesOf(result), exclusive });
+    return rivalKeys(world, {
+      vpc,
+      claims: claimsOf(resource, result),
+      addresses: addressesOf(result),
+      sends: sendsOf(resource, result),
+      exclusive,
+    });
   };
   const had = new Set(rivals(before));
   const key = `${resource}/${rule.metadata.name}`;

@@ -31,7 +31,9 @@ interface Entry {
   readonly claims: readonly string[];
   /** Its external addresses, with their Subnet. */
   readonly addresses: readonly string[];
-  /** No other rule may use them: the node of a port answers for them, where all others need a gateway node to do so. */
+  /** What it sends from its external addresses: the inner ones with Vpc and external Subnet; empty for networks and OvnDnatRules. */
+  readonly sends: readonly string[];
+  /** No other rule may use the addresses of both sides: the node of a port answers for them, where all others need a gateway node to do so. */
   readonly exclusive: boolean;
   /** What the router sends outside for it, as matches; only of the default Vpc. */
   readonly outgoing: readonly string[];
@@ -39,7 +41,7 @@ interface Entry {
 
 /**
  * Key: `<resource>/<name>`, or `<use>/<namespace>/<name>` of a pod. Index `claim`; `address`: external address; `exclusive`: the same of rules
- * that are exclusive; `outgoing`. A rule that is being deleted has no entry.
+ * that are exclusive; `sends`, `sends-exclusive`: the inner addresses; `outgoing`. A rule that is being deleted has no entry.
  */
 export const translations = defineTable<Entry>(
   'nat-translations',
@@ -66,18 +68,21 @@ export const translations = defineTable<Entry>(
     claim: ({ claims }) => claims,
     address: ({ addresses }) => addresses,
     exclusive: ({ addresses, exclusive }) => (exclusive ? addresses : []),
+    sends: ({ sends }) => sends,
+    'sends-exclusive': ({ sends, exclusive }) => (exclusive ? sends : []),
     outgoing: ({ outgoing }) => outgoing,
   },
 );
 
 function entryOf(world: World, as: OvnNatRule, of: Pick<Entry, 'name' | 'age'>, result: Entry['result']): Entry {
-  if (result.kind === 'problem') return { ...of, result, vpc: '', claims: [], addresses: [], exclusive: false, outgoing: [] };
+  if (result.kind === 'problem') return { ...of, result, vpc: '', claims: [], addresses: [], sends: [], exclusive: false, outgoing: [] };
   return {
     ...of,
     result,
     vpc: result.vpc,
     claims: claimsOf(as, result),
     addresses: addressesOf(result),
+    sends: sendsOf(as, result),
     exclusive: result.distributed,
     outgoing: result.vpc === world.settings.defaultVpc ? outgoingMatches(as, result) : [],
   };
@@ -99,6 +104,20 @@ function podEntry(world: World, key: string): Entry | undefined {
 /** The external addresses of a translation, with their Subnet. */
 export function addressesOf({ external, pairs }: Translation): readonly string[] {
   return pairs.map((pair) => `${external} ${pair.external}`);
+}
+
+/**
+ * The inner addresses that the translation gives an external address to. A distributed OvnFip translates each packet by itself, answers too:
+ * with a second rule of the same address OVN would choose one of the two for all.
+ */
+export function sendsOf(as: OvnNatRule, { vpc, external, pairs }: Translation): readonly string[] {
+  if (as === 'ovn-dnat-rules') return [];
+  return pairs.map(({ inner }) => hostOf(inner)).flatMap((inner) => (inner.includes('/') ? [] : [`${vpc} ${external} ${inner}`]));
+}
+
+/** A network of one address as that address. */
+function hostOf(inner: string): string {
+  return inner.replace(inner.includes(':') ? /\/128$/ : /\/32$/, '');
 }
 
 /**
@@ -211,6 +230,6 @@ export function claimsOf(resource: OvnNatRule, { vpc, external, pairs, protocol,
     if (resource === 'ovn-fips') return `fip ${external} ${address}`;
     return resource === 'ovn-dnat-rules'
       ? `dnat ${external} ${address} ${protocol} ${Number(externalPort)}`
-      : `snat ${vpc} ${external} ${inner}`;
+      : `snat ${vpc} ${external} ${hostOf(inner)}`;
   });
 }

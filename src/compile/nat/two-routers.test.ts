@@ -48,3 +48,37 @@ test('an OvnDnatRule with the name of a load balancer of another Vpc does not br
   made.put('ovn-dnat-rules', 'vpc-blue-tcp-load', { ovnEip: 'e1', vpc: 'red', v4Ip: '10.6.0.9', ...port });
   assert.deepEqual(made.bench.list('Logical_Router', 'red', 'load_balancer'), []);
 });
+
+test('a distributed OvnFip translates answers too, so nothing else sends from its pod: the older rule is in effect, both say so', () => {
+  const made = scene();
+  const { bench } = made;
+  for (const name of ['e2', 'e3']) made.eip(name);
+  const inner = { vpc: 'blue', v4Ip: '10.5.0.9' };
+  made.put('ovn-fips', 'f1', { ovnEip: 'e1', ...inner, type: 'distributed' });
+  made.put('ovn-fips', 'f2', { ovnEip: 'e2', ...inner, type: 'distributed' });
+  made.put('ovn-snat-rules', 's3', { ovnEip: 'e3', vpc: 'blue', v4IpCidr: '10.5.0.9/32' });
+  assert.equal(bench.rows('NAT').length, 1);
+  for (const [resource, name] of [
+    ['ovn-fips', 'f2'],
+    ['ovn-snat-rules', 's3'],
+  ] as const)
+    assert.match(bench.condition(resource, name, 'Accepted')?.message ?? '', /OvnFip f1 translates the same/);
+  made.put('ovn-snat-rules', 's4', { ovnEip: 'e3', vpc: 'blue', v4IpCidr: '10.5.0.0/24' });
+  made.put('ovn-dnat-rules', 'd4', { ovnEip: 'e3', ...inner, ...port });
+  for (const [resource, name] of [
+    ['ovn-snat-rules', 's4'],
+    ['ovn-dnat-rules', 'd4'],
+  ] as const)
+    assert.equal(bench.object(resource, name)?.status?.['ready'], true);
+  bench.delete('ovn-fips', 'f1');
+  bench.converge();
+  assert.equal(bench.object('ovn-fips', 'f2')?.status?.['ready'], true);
+});
+
+test('an address and a network of that address alone are the same to two OvnSnatRules', () => {
+  const made = scene();
+  made.eip('e2');
+  made.put('ovn-snat-rules', 's1', { ovnEip: 'e1', vpc: 'blue', v4IpCidr: '10.5.0.9' });
+  made.put('ovn-snat-rules', 's2', { ovnEip: 'e2', vpc: 'blue', v4IpCidr: '10.5.0.9/32' });
+  assert.equal(made.bench.condition('ovn-snat-rules', 's2', 'Accepted')?.reason, 'NatConflict');
+});

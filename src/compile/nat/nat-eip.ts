@@ -9,7 +9,7 @@ import type { NatRule } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { eipTerminating } from '../vip-eip/nat-rule.ts';
+import { eipKeptByRule, eipTerminating } from '../vip-eip/nat-rule.ts';
 import type { Problem } from './external-problem.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 
@@ -49,6 +49,14 @@ export function eipOf(world: World, resource: OvnNatRule, rule: NatRule): RuleEi
   if (world.ask(isLateForEip, `${resource}/${name}`)) return eipTerminating(resource, rule);
   const eip = world.ask(ovnEipInUse, value);
   const held = heldByRule(rule);
+  const kept = world.ask(eipKeptByRule, `${resource}/${name}`);
+  const before = kept === '' ? undefined : world.ask(ovnEipInUse, kept);
+  if (before !== undefined) {
+    const text = eip === undefined ? 'names no OvnEip that exists' : 'has no address yet';
+    const next = commandText`the ${kind} keeps that of OvnEip ${kept} until it has; kubectl describe ovn-eip ${value}`;
+    const missing = problem(eip === undefined ? 'EipMissing' : 'EipPending', text, next);
+    return { name: kept, subnet: before.subnet, v4: before.v4, v6: before.v6, missing };
+  }
   if (eip === undefined) {
     const [text, advice] = ['names no OvnEip that exists', commandText`kubectl get ovn-eip ${value}`] as const;
     if (held === undefined) return problem('EipMissing', text, advice);

@@ -35,6 +35,28 @@ const eipAddresses: Query<EipAddresses | undefined> = defineQuery('eip-addresses
   return eip?.held === undefined ? undefined : { subnet: eip.subnet, ...eip.held };
 });
 
+/**
+ * The EIP that a rule of OVN in effect keeps: it was edited to name another one, which has no address yet. Empty for none. Key:
+ * `<resource>/<name>`.
+ */
+export const eipKeptByRule: Query<string> = defineQuery('nat-eip-kept', (world, key) => {
+  const at = key.indexOf('/');
+  const resource = key.slice(0, at) as NatRuleResource;
+  const rule = world.natRules[resource].get(key.slice(at + 1));
+  if (rule === undefined || !isOfOvn(resource) || world.ask(isLateForEip, key)) return '';
+  const [before, now] = [annotatedEip(rule) ?? '', eipOfRule(rule)];
+  if (before === '' || now === '' || before === now) return '';
+  if (world.ask(eipAddresses, `ovn-eips/${now}`) !== undefined || world.ask(isTerminating, before)) return '';
+  const held = world.ask(eipAddresses, `ovn-eips/${before}`);
+  const { v4Eip = '', v6Eip = '' } = rule.status ?? {};
+  if (held === undefined || (v4Eip === '' && v6Eip === '')) return '';
+  return [v4Eip, v6Eip].every((one) => one === '' || [held.v4, held.v6].includes(one)) ? before : '';
+});
+
+const isTerminating: Query<boolean> = defineQuery('nat-eip-terminating', (world, name) => {
+  return world.addressObject('ovn-eips', name)?.terminating ?? false;
+});
+
 /** The rule of a kind of NAT rules. */
 export function natRuleAnnotations(resource: NatRuleResource): Rule {
   return {
@@ -54,6 +76,8 @@ export function natRuleAnnotations(resource: NatRuleResource): Rule {
         const conditions = isOfOvn(resource) ? [] : [notAccepted];
         return [{ ...patch, ...withoutAddress(resource, rule, ''), conditions, withoutConditions: [CONFLICT] }];
       }
+      if (addresses === undefined && world.ask(eipKeptByRule, `${resource}/${name}`) !== '')
+        return [{ ...patch, withoutConditions: [CONFLICT] }];
       if (addresses === undefined) {
         const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
         const conditions = conflict === undefined ? [] : [conflict];

@@ -1,6 +1,6 @@
 /**
  * Every reason of a condition, an Event or a denial, with its meaning and the next step: a closed list. To use a new reason, add a line.
- * The reference page is generated from it.
+ * The reference page is generated from it. The file is long since it is this one table: a line for each reason.
  */
 export interface ReasonText {
   readonly means: string;

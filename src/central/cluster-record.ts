@@ -1,5 +1,5 @@
 /**
- * What members share in Kubernetes: a ConfigMap that says who founded the cluster, which servers each database has, and where clients find them;
+ * What members share in Kubernetes: a ConfigMap that names the founder of the cluster, which servers each database has, and where clients find them;
  * and Secrets with keys. The manifest creates all of them without contents, so that no account needs the right to create Secrets.
  */
 import { isKubeError } from '../kube/errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Keys and certificates of OVN's databases. There are two authorities, whose keys are not kept: nodes have certificates of the second alone, which
- * the Northbound database does not trust. So who takes over a node cannot write the network of all.
+ * the Northbound database does not trust. So an attacker on one node cannot write the network of all.
  */
 import { CertificateAuthority, type Credential } from '../certificates/authority.ts';
 

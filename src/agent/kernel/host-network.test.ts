@@ -1,4 +1,4 @@
-/** One run of `ip` for many who ask: each gets its own failures, and what was there after its call. */
+/** One run of `ip` for many callers: each gets its own failures, and what was there after its call. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HostNetwork } from './host-network.ts';

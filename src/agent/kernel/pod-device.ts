@@ -119,7 +119,7 @@ async function preparePair({ programs, host }: Hands, output: DeviceOutput, obse
 }
 
 /**
- * Sets the inner end up and asks who has its addresses. An answer of a gateway shows that packets pass: Open vSwitch may take a while for it after
+ * Sets the inner end up and probes for its addresses by ARP. An answer of a gateway shows that packets pass: Open vSwitch may take a while for it after
  * the flows are installed, and silence would prove nothing. So what was asked before that is asked again. Of the addresses, those of IPv6
  * are set: the kernel itself asks for them.
  *

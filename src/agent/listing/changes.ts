@@ -1,5 +1,5 @@
 /**
- * When to list what the kernel tells nobody who does not ask: at the start, shortly after `ip monitor` told of a change, and from time to time.
+ * When to list what the kernel shows only when it is asked: at the start, shortly after `ip monitor` told of a change, and from time to time.
  * One program and one timer for all listings.
  */
 import type { Log } from '../../runtime/log.ts';
@@ -63,7 +63,7 @@ export class Changes {
     if (this.#endMonitor === undefined) this.#startMonitor();
   }
 
-  /** Ends the monitor. Listings are removed by those who added them. */
+  /** Ends the monitor. The caller that added a listing removes it. */
   stop(): void {
     const { clock } = this.#options;
     this.#stopped = true;

@@ -3,6 +3,7 @@
  * For some seconds only, since `ip` remembers names of devices.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { programEnvironment } from './program-environment.ts';
 import type { Ran, Words } from './ran.ts';
 
 export interface Conversation {
@@ -38,7 +39,7 @@ export class IpConversation implements Conversation {
 
   /** @param command `ip -json -force -batch -`, also within another program */
   constructor([program, ...args]: Words) {
-    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: programEnvironment() });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
       this.#heard();

@@ -58,3 +58,13 @@ test('only some programs run at once, and each ends', { skip }, async () => {
   );
   assert.deepEqual(await hostPrograms.run(['false']), { ok: false, message: 'Command failed: false', output: '' });
 });
+
+test('messages are English whatever the language of the agent', { skip }, async (t) => {
+  const { env } = process;
+  t.after(() => (process.env = env));
+  process.env = { ...env, LC_ALL: 'de_DE.UTF-8' };
+  const says = ['sh', '-c', 'echo "language $LC_ALL" >&2; exit 1'] as const;
+  const watched = await new Promise((resolve) => void hostPrograms.watch(says, { line: assert.fail, warned: resolve, ended: () => {} }));
+  const [ran, asked] = [await hostPrograms.run(says), await hostPrograms.converse(says).ask([])];
+  assert.deepEqual([ran.ok || ran.message, asked.ok || asked.message, watched], Array(3).fill('language C'));
+});

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Conversation, IpConversation } from './conversation.ts';
+import { programEnvironment } from './program-environment.ts';
 import type { Ran, Words } from './ran.ts';
 
 /** What a program that goes on says. */
@@ -48,7 +49,10 @@ export const hostPrograms: Programs = {
   },
   watch([program, ...args], { line, warned, ended }) {
     // It ends with this process, however that ends.
-    const child = spawn('setpriv', ['--pdeathsig', 'TERM', program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('setpriv', ['--pdeathsig', 'TERM', program, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: programEnvironment(),
+    });
     let isOver = false;
     const end = (reason: string): void => {
       if (!isOver) ended(reason);
@@ -69,7 +73,8 @@ export const hostPrograms: Programs = {
 
 async function runNow([program, ...args]: Words, input: string): Promise<Ran> {
   return await new Promise((resolve) => {
-    const child = execFile(program, args, { timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES }, (error, stdout, stderr) => {
+    const options = { timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES, env: programEnvironment() };
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) resolve({ ok: true, output: stdout });
       else {
         const isKilled = error.killed === true;

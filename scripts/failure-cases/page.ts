@@ -5,6 +5,8 @@ import { SCENARIOS } from '../../test/scenarios/all.ts';
 import type { FailureCase } from '../../test/scenarios/failure-cases.ts';
 import { casesOf, FAILURE_CASES } from '../../test/scenarios/failure-cases.ts';
 import type { Scenario } from '../../test/scenarios/scenario.ts';
+import { namedTests, type NamedTest } from './named-tests.ts';
+import { PACKET_CASES, type PacketCase } from './packet-cases.ts';
 
 export const SERVERS = ['lab', 'real'] as const;
 export type Server = (typeof SERVERS)[number];
@@ -32,18 +34,42 @@ cannot happen here: the end state is asserted with \`kubectl\` and \`ovn-nbctl\`
 them in part, and ${FAILURE_CASES.length - shown.length} wait for kinds or features that this version does not have.`,
     ...families.flatMap((name) => [
       `## ${name}`,
-      table(FAILURE_CASES.filter(({ family }) => family === name).flatMap((one) => rowsOf(one, results))),
+      table(
+        ['case', 'what happens', 'laboratory', 'real', 'shown by, or waiting for'],
+        FAILURE_CASES.filter(({ family }) => family === name).flatMap((one) => rowsOf(one, results)),
+      ),
     ]),
+    ...packetCases(namedTests()),
   ].join('\n\n')}\n`;
 }
 
-function table(rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+/** The cases of nodes and traffic, with the tests that have their numbers. */
+function packetCases(tests: readonly NamedTest[]): readonly string[] {
+  const untested = PACKET_CASES.filter(({ number }) => !tests.some(({ cases }) => cases.includes(number)));
   return [
-    line(['case', 'what happens', 'laboratory', 'real', 'shown by, or waiting for']),
-    '|---|---|---|---|---|',
-    ...rows.map(line),
-  ].join('\n');
+    '# Nodes and traffic',
+    `Cases of nodes (N) and of traffic (T). Each has a test whose name begins with its number, at the level that shows it soonest: a rule, the
+simulated node, \`ovn-trace\`, real packets, a real cluster; or a sentence that says why not. One case after another:
+\`node --test --test-name-pattern=N05 FILE\`. Of ${PACKET_CASES.length} cases ${PACKET_CASES.length - untested.length} have a test.`,
+    ...[...new Set(PACKET_CASES.map(({ family }) => family))].flatMap((name) => [
+      `## ${name}`,
+      table(
+        ['case', 'what happens', 'shown by', 'in'],
+        PACKET_CASES.filter(({ family }) => family === name).flatMap((one) => packetRows(one, tests)),
+      ),
+    ]),
+  ];
+}
+
+function packetRows({ number, title, untested }: PacketCase, tests: readonly NamedTest[]): readonly (readonly string[])[] {
+  const rows = tests.filter(({ cases }) => cases.includes(number)).map(({ name, file }) => [name.replaceAll('|', '\\|'), `\`${file}\``]);
+  const rest = untested === undefined ? [] : [[untested, '']];
+  return [...rows, ...rest].map((cells, at) => [at === 0 ? number : '', at === 0 ? title : '', ...cells]);
+}
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(titles), `|${'---|'.repeat(titles.length)}`, ...rows.map(line)].join('\n');
 }
 
 function rowsOf(one: FailureCase, { outcomes }: Results): readonly (readonly string[])[] {

@@ -144,7 +144,7 @@ function family(name: Family, ...lines: readonly Line[]): readonly FailureCase[]
   return lines.map(([number, title, waits = {}]) => ({ number, family: name, title, ...waits }));
 }
 
-/** The numbers of the cases that a scenario covers, from the beginning of its name: `C24, C34 a virtual machine…`. */
-export function casesOf(scenarioName: string): readonly string[] {
-  return (/^C\d\d(?:, C\d\d)*(?= )/.exec(scenarioName)?.[0] ?? '').split(', ').filter((number) => number !== '');
+/** The numbers of the cases that a test shows, from the beginning of its name: `C24, C34 a virtual machine…`, `N50, N18: kubelet…`. */
+export function casesOf(testName: string): readonly string[] {
+  return (/^[CNT]\d\d(?:, [CNT]\d\d)*(?=:? )/.exec(testName)?.[0] ?? '').split(', ').filter((number) => number !== '');
 }

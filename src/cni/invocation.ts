@@ -124,7 +124,7 @@ export function readConfiguration(command: Command, raw: Fields): NetworkConfigu
       dst: text(fields(route, `routes[${index}]`), 'dst'),
       gw: text(fields(route, `routes[${index}]`), 'gw'),
     })),
-    dns: raw['dns'] === undefined ? undefined : readDns(fields(raw['dns'], 'dns')),
+    dns: (raw['dns'] ?? undefined) === undefined ? undefined : readDns(fields(raw['dns'], 'dns')),
     device: {
       deviceId: text(raw, 'deviceID'),
       vfDriver: text(raw, 'vf_driver'),

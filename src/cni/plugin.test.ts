@@ -143,6 +143,12 @@ test("the agent's own reason reaches the pod's Event", async () => {
   });
 });
 
+test('a request that the agent cannot read will not be read the next time either', async () => {
+  answer = { status: 400, body: JSON.stringify({ error: 'field routes[0] of the request is null', code: 'RequestInvalid' }) };
+  const { code, details } = (await run('ADD')).output;
+  assert.deepEqual([code, details], [7, 'field routes[0] of the request is null']);
+});
+
 test('an answer that says nothing, or no JSON, is a failure', async () => {
   answer = { status: 200, body: '' };
   assert.equal((await run('ADD')).output.code, 11);

@@ -18,6 +18,8 @@ import { NEWEST, VERSIONS } from './versions.ts';
 const ADD_TIMEOUT_MS = 150_000;
 const TIMEOUT_MS = 30_000;
 const NO_SUCH_PATH = 404;
+/** It cannot read the request: it would not the next time either. */
+const MALFORMED = 400;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -132,8 +134,10 @@ const FAILED = {
 /** @throws CniError for every answer but success */
 function reply(answer: Answer, verb: keyof typeof FAILED, configuration: NetworkConfiguration, attachment?: Attachment): InterfaceReply {
   const of = attachment === undefined ? '' : ` ${attachment.interfaceName} of pod ${attachment.pod.namespace}/${attachment.pod.name}`;
-  if (answer.kind === 'unreachable' || !isSuccess(answer.status))
-    throw new CniError('tryAgainLater', `${FAILED[verb]}${of}`, reasonOf(answer, configuration));
+  if (answer.kind === 'unreachable' || !isSuccess(answer.status)) {
+    const isMalformed = answer.kind === 'answer' && answer.status === MALFORMED;
+    throw new CniError(isMalformed ? 'invalidConfiguration' : 'tryAgainLater', `${FAILED[verb]}${of}`, reasonOf(answer, configuration));
+  }
   const text = answer.body.trim();
   if (text === '') {
     // Kube-OVN's agent has two ways to fail that answer 200 with nothing in it.

@@ -1,6 +1,7 @@
 /** The socket of the plugin: it comes back when its file is removed, and refuses what it cannot read. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -32,7 +33,7 @@ test('a socket whose file is removed is made again; fields that are no text are 
   }
   const bad = { container_id: 'c', net_ns: '/run/netns/a', pod_name: 'web', pod_namespace: 'shop', provider: '' };
   for (const [more, status, reason] of [
-    [{}, 400, /field if_name of the request is no text/],
+    [{}, 400, /field if_name of the request is missing, and must be a text/],
     [{ if_name: 'a b' }, 400, /field if_name of the request is "a b", no name of an interface/],
     [{ if_name: 'net1', deviceID: '0000:01:00.2' }, 500, /net1 of pod shop\/web is for SR-IOV/],
   ] as const) {
@@ -41,4 +42,29 @@ test('a socket whose file is removed is made again; fields that are no text are 
     assert.equal(answer.status, status);
     assert.match(answer.body.replaceAll('\\"', '"'), reason);
   }
+});
+
+test('what is no request is answered with a code: too long, no JSON, or ended before its end', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const socket = join(folder, 'agent.sock');
+  const requests = new RequestsTarget(new NodeWorld(), systemClock, () => {});
+  const server = new CniServer({ socket, requests, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT });
+  await server.listen();
+  t.after(() => server.close());
+  const raw = async (body: string, length = body.length): Promise<string> =>
+    await new Promise((resolve) => {
+      const client = connect(socket);
+      let heard = '';
+      client.on('data', (chunk) => (heard += String(chunk))).on('close', () => resolve(heard));
+      client.on('error', () => undefined);
+      client.end(`POST /api/v1/add HTTP/1.0\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n${body}`);
+    });
+  assert.match(
+    await raw(`"${'x'.repeat(8 * 1024 * 1024)}"`),
+    /^HTTP\/1\.1 413 [^]*"the request has 8388610 bytes.*"code":"RequestTooLarge"/,
+  );
+  assert.match(await raw('{"pod_name":'), /^HTTP\/1\.1 400 [^]*"the request is no JSON: .*"code":"RequestInvalid"/);
+  await raw('{', 10);
+  assert.match(await raw('[]'), /400 [^]*"the request is a list, and must be a JSON object"/);
 });

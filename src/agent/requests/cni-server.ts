@@ -2,12 +2,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { chmod, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { CollectRequest, InterfaceRequest } from '../../cni/agent-protocol.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
 import { attachmentKey } from '../world/attachment.ts';
+import { type Malformed, type Read, readCollectRequest, readInterfaceRequest } from './request-body.ts';
 import { requestProblem } from './request-problem.ts';
 import type { Reply, RequestsTarget } from './requests-target.ts';
 
@@ -16,8 +16,12 @@ const MOST_BYTES = 1024 * 1024;
 const MODE = 0o600;
 /** The socket's file is looked for. */
 const WATCH_MS = 5_000;
-/** A name that Linux accepts, in one line. */
-const INTERFACE_NAME = /^(?!\.{1,2}$)[^\s/:]{1,15}$/;
+/** Requests about one interface, by path. */
+const VERBS = new Map([
+  ['/api/v1/add', 'add'],
+  ['/api/v1/del', 'del'],
+  ['/api/v1/check', 'check'],
+] as const);
 
 export interface CniServerOptions {
   readonly socket: string;
@@ -102,22 +106,24 @@ export class CniServer {
 
   /** What a request is answered, whichever way it came. @param gone aborted when nobody waits for the answer any more */
   async reply(path: string, body: unknown, gone: AbortSignal): Promise<CniReply> {
+    const { log } = this.#options;
     try {
       if (isStatus(path)) {
         const missing = this.#options.notReady();
         return missing.length === 0 ? { status: 200, body: {} } : failure(503, `the node agent waits for ${missing.join(', ')}`);
       }
       if (path === STATUS_PATH) return { status: 200, body: this.#options.status() };
-      if (typeof body !== 'object' || body === null) return failure(400, 'the request is no JSON object');
       const reply = await this.#answer(path, body, gone);
       if (reply === undefined) return failure(404, `there is no ${path}`);
       if (!reply.ok) {
-        this.#options.log.warn('a request of the container runtime failed', { path, reason: reply.reason });
-        return failure(500, reply.reason);
+        log.warn('a request of the container runtime failed', { path, reason: reply.reason });
+        return 'code' in reply ? malformed(reply) : failure(500, reply.reason);
       }
       return reply.reply === undefined ? { status: 204 } : { status: 200, body: reply.reply };
     } catch (error) {
-      return failure(400, error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error('a request of the container runtime met a fault of the node agent', { path, reason });
+      return failure(500, `the node agent failed: ${reason}`);
     }
   }
 
@@ -125,33 +131,30 @@ export class CniServer {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const path = request.url ?? '';
-    let reply: CniReply;
-    try {
-      reply = await this.reply(path, isStatus(path) ? undefined : await bodyOf(request), gone.signal);
-    } catch (error) {
-      reply = failure(400, error instanceof Error ? error.message : String(error));
-    }
-    const { status, body } = reply;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(body === undefined ? undefined : JSON.stringify(body));
+    const body = isStatus(path) ? ({ ok: true, value: undefined } as const) : await bodyOf(request);
+    if (gone.signal.aborted) return;
+    const reply = body.ok ? await this.reply(path, body.value, gone.signal) : malformed(body);
+    const text = reply.body === undefined ? undefined : JSON.stringify(reply.body);
+    response.writeHead(reply.status, { 'content-type': 'application/json' }).end(text);
   }
 
-  async #answer(path: string, body: object, signal: AbortSignal): Promise<Reply | undefined> {
+  async #answer(path: string, body: unknown, signal: AbortSignal): Promise<Reply | Malformed | undefined> {
     const { requests } = this.#options;
     if (path === '/api/v1/gc') {
-      const { attachments } = body as CollectRequest;
-      requests.collect(new Set(attachments.map(({ container_id, if_name }) => attachmentKey(container_id, if_name))));
+      const read = readCollectRequest(body);
+      if (!read.ok) return read;
+      requests.collect(new Set(read.value.attachments.map(({ container_id, if_name }) => attachmentKey(container_id, if_name || 'eth0'))));
       return { ok: true, reply: undefined };
     }
-    const request = body as InterfaceRequest;
-    for (const field of ['container_id', 'net_ns', 'pod_name', 'pod_namespace', 'if_name', 'provider'] as const)
-      if (typeof request[field] !== 'string') throw new Error(`field ${field} of the request is no text`);
-    if (request.container_id === '') throw new Error('field container_id of the request is empty');
+    const verb = (VERBS as ReadonlyMap<string, 'add' | 'del' | 'check'>).get(path);
+    if (verb === undefined) return undefined;
+    const read = readInterfaceRequest(body, verb);
+    if (!read.ok) return read;
+    const request = read.value;
     const interfaceName = request.if_name || 'eth0';
-    if (!INTERFACE_NAME.test(interfaceName))
-      throw new Error(`field if_name of the request is ${JSON.stringify(interfaceName)}, no name of an interface`);
     const key = attachmentKey(request.container_id, interfaceName);
-    switch (path) {
-      case '/api/v1/add': {
+    switch (verb) {
+      case 'add': {
         const problem = requestProblem(request);
         if (problem !== undefined) return { ok: false, reason: problem };
         return await requests.add(
@@ -161,20 +164,18 @@ export class CniServer {
             interfaceName,
             namespacePath: request.net_ns,
             pod: { namespace: request.pod_namespace, name: request.pod_name },
-            ...(request.pod_uid === undefined ? {} : { podUid: request.pod_uid }),
+            ...(request.pod_uid ? { podUid: request.pod_uid } : {}),
             provider: request.provider || 'ovn',
             routes: request.routes ?? [],
           },
           signal,
         );
       }
-      case '/api/v1/del':
+      case 'del':
         return await requests.remove(key);
-      case '/api/v1/check':
+      case 'check':
         // Of addresses for another plugin nothing is on the node, and a restarted agent knows nothing of them.
         return isOvnProvider(request.provider) ? await requests.check(key) : { ok: true, reply: undefined };
-      default:
-        return undefined;
     }
   }
 }
@@ -187,13 +188,33 @@ function isStatus(path: string): boolean {
   return path === '/api/v1/status' || path === '/livez';
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+function malformed({ code, field, reason }: Malformed): CniReply {
+  const status = code === 'RequestTooLarge' ? 413 : 400;
+  return { status, body: { error: reason, code, ...(field === undefined ? {} : { field }) } };
+}
+
+/** What is too long is read to its end, and thrown away: a client that still writes would not see the answer. */
+async function bodyOf(request: IncomingMessage): Promise<Read<unknown>> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MOST_BYTES) throw new Error('the request is too long');
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MOST_BYTES) chunks.length = 0;
+      else chunks.push(chunk);
+    }
+  } catch {
+    return { ok: false, code: 'RequestInvalid', reason: 'the request ended before its end' };
   }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  if (size > MOST_BYTES)
+    return { ok: false, code: 'RequestTooLarge', reason: `the request has ${size} bytes, and at most ${MOST_BYTES} are read` };
+  try {
+    return { ok: true, value: JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown };
+  } catch (error) {
+    return {
+      ok: false,
+      code: 'RequestInvalid',
+      reason: `the request is no JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
 }

@@ -1,0 +1,148 @@
+/** Bodies of requests of the CNI plugin, read field by field: whoever may write to the socket may write anything. Pure. */
+import type { CollectRequest, InterfaceRequest, RouteRequest } from '../../cni/agent-protocol.ts';
+import { routeOf } from '../rules/device-route.ts';
+
+/** What is wrong with a body, for the answer. */
+export interface Malformed {
+  readonly ok: false;
+  /** `RequestInvalid`: status 400; `RequestTooLarge`: status 413. */
+  readonly code: 'RequestInvalid' | 'RequestTooLarge';
+  /** As `routes[0].gw`; missing if it is the whole body. */
+  readonly field?: string;
+  readonly reason: string;
+}
+
+export type Read<T> = { readonly ok: true; readonly value: T } | Malformed;
+
+type Fields = Readonly<Record<string, unknown>>;
+/** What a text has to be. */
+type Form = readonly [form: RegExp, rule: string];
+
+const MOST_CHARACTERS = 4_096;
+const MOST_SHOWN = 60;
+const ANY: Form = [/^/, 'a text'];
+const NAME: Form = [/^[\w.-]{0,253}$/, 'a name of letters, digits, "-", "_" and ".", of at most 253 characters'];
+/** Of the CNI specification. */
+const CONTAINER: Form = [/^[A-Za-z0-9][\w.-]{0,252}$/, 'the id of a container: letters, digits, "-", "_" and ".", at most 253'];
+/** As Linux takes them; empty for `eth0`. */
+const INTERFACE: Form = [
+  /^(?:|(?!\.{1,2}$)[^\s/:]{1,15})$/,
+  'no name of an interface: at most 15 characters, and none of them a space, "/" or ":"',
+];
+const NAMESPACE: Form = [/^(?:|\/[^\s"'#\\]*)$/, 'the path of a network namespace'];
+
+/** Those that a request must have, also if they are empty. */
+const REQUIRED = {
+  container_id: CONTAINER,
+  net_ns: NAMESPACE,
+  pod_name: NAME,
+  pod_namespace: NAME,
+  if_name: INTERFACE,
+  provider: NAME,
+} as const;
+/** Null is as good as missing. */
+const OPTIONAL = {
+  cni_type: ANY,
+  pod_uid: NAME,
+  vf_driver: ANY,
+  deviceID: ANY,
+  vhost_user_socket_volume_name: ANY,
+  vhost_user_socket_name: ANY,
+  vhost_user_socket_consumption: ANY,
+} as const;
+
+/** A DEL may be about what is gone. */
+const NEEDED_TO_ADD = ['net_ns', 'pod_name', 'pod_namespace'] as const;
+
+/** Of ADD, DEL and CHECK. `dns` is not read: the agent has no use for it. */
+export function readInterfaceRequest(body: unknown, verb: 'add' | 'del' | 'check'): Read<InterfaceRequest> {
+  if (!isObject(body)) return noObject(body);
+  for (const [field, form] of Object.entries(REQUIRED)) {
+    const problem = textProblem(field, body[field], form);
+    if (problem !== undefined) return problem;
+  }
+  const empty = NEEDED_TO_ADD.find((field) => verb === 'add' && body[field] === '');
+  if (empty !== undefined) return invalid(empty, `field ${empty} of the request is empty, and must be ${REQUIRED[empty][1]}`);
+  const given = Object.entries(OPTIONAL).filter(([field]) => (body[field] ?? undefined) !== undefined);
+  for (const [field, form] of given) {
+    const problem = textProblem(field, body[field], form);
+    if (problem !== undefined) return problem;
+  }
+  const routes = readRoutes(body['routes'] ?? []);
+  if (!routes.ok) return routes;
+  const texts = Object.fromEntries([...Object.keys(REQUIRED), ...given.map(([field]) => field)].map((field) => [field, body[field]]));
+  return { ok: true, value: { ...(texts as unknown as InterfaceRequest), routes: routes.value } };
+}
+
+/** Of GC. */
+export function readCollectRequest(body: unknown): Read<CollectRequest> {
+  if (!isObject(body)) return noObject(body);
+  const { attachments } = body;
+  // Without a list nothing is known, and an empty one would say that all interfaces are gone.
+  if (!Array.isArray(attachments)) return wrong('attachments', attachments, 'a list');
+  for (const [at, one] of attachments.entries()) {
+    const field = `attachments[${at}]`;
+    if (!isObject(one)) return wrong(field, one, 'an object');
+    const problem =
+      textProblem(`${field}.container_id`, one['container_id'], CONTAINER) ?? textProblem(`${field}.if_name`, one['if_name'], INTERFACE);
+    if (problem !== undefined) return problem;
+  }
+  return { ok: true, value: { attachments: attachments as CollectRequest['attachments'] } };
+}
+
+function readRoutes(routes: unknown): Read<readonly RouteRequest[]> {
+  if (!Array.isArray(routes)) return wrong('routes', routes, 'a list');
+  const read: RouteRequest[] = [];
+  for (const [at, route] of routes.entries()) {
+    const field = `routes[${at}]`;
+    if (!isObject(route)) return wrong(field, route, 'an object');
+    const { dst, gw } = route;
+    const problem = textProblem(`${field}.dst`, dst, ANY) ?? textProblem(`${field}.gw`, gw, ANY);
+    if (problem !== undefined) return problem;
+    const texts = { dst: String(dst), gw: String(gw) };
+    if (routeOf(texts.dst, texts.gw) === undefined)
+      return invalid(
+        field,
+        `field ${field} of the request is ${shown(JSON.stringify(texts))}, no route: dst is a network and gw an address of its family`,
+      );
+    read.push(texts);
+  }
+  return { ok: true, value: read };
+}
+
+function textProblem(field: string, value: unknown, [form, rule]: Form): Malformed | undefined {
+  if (typeof value !== 'string') return wrong(field, value, 'a text');
+  if (value.length > MOST_CHARACTERS)
+    return invalid(field, `field ${field} of the request has ${value.length} characters, and at most ${MOST_CHARACTERS} are read`);
+  if (form.test(value)) return undefined;
+  const says = rule.startsWith('no ') ? `, ${rule}` : `, and must be ${rule}`;
+  return invalid(field, `field ${field} of the request is ${shown(JSON.stringify(value))}${says}`);
+}
+
+function wrong(field: string, value: unknown, rule: string): Malformed {
+  return invalid(field, `field ${field} of the request is ${kindOf(value)}, and must be ${rule}`);
+}
+
+function noObject(body: unknown): Malformed {
+  return { ok: false, code: 'RequestInvalid', reason: `the request is ${kindOf(body)}, and must be a JSON object` };
+}
+
+function invalid(field: string, reason: string): Malformed {
+  return { ok: false, code: 'RequestInvalid', field, reason };
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Of any depth: a whole value is never printed. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : typeof value === 'string' ? 'a text' : String(value);
+}
+
+function shown(text: string): string {
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
+}

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeRules } from '../../../src/agent/rules/rules.ts';
+import { portKey } from '../../../src/agent/world/port-keys.ts';
+import { NodeJudge } from './judge.ts';
+import type { Sandbox } from './kubelet.ts';
 import { drawNode, replayNode } from './life.ts';
+import { keysOf } from './open-vswitch.ts';
 import { SETTINGS } from './simulated-agent.ts';
 import { SimulatedNode } from './simulated-node.ts';
 import { apply, begin, type NodeStep } from './step.ts';
@@ -35,6 +39,102 @@ test('N07: the Open_vSwitch database is away during a DEL: it fails until the po
       [],
     );
 });
+
+/** An ADD of the plugin, while time goes on. @returns its answer, and how long that took */
+async function added(
+  node: SimulatedNode,
+  { id, pod, path }: Pick<Sandbox, 'id' | 'pod' | 'path'>,
+): Promise<{ readonly status: number; readonly error: string; readonly ms: number }> {
+  const since = node.time.now;
+  const body = { cni_type: 'kiln-cni', pod_name: pod.name, pod_namespace: 'default', container_id: id, net_ns: path, if_name: 'eth0' };
+  let answer: { readonly status: number; readonly error: string; readonly ms: number } | undefined;
+  void node.agent?.ask('/api/v1/add', { ...body, provider: 'ovn' }, new AbortController().signal).then((reply) => {
+    const { error = '' } = (reply?.body ?? {}) as { readonly error?: string };
+    answer = { status: reply?.status ?? 0, error, ms: node.time.now - since };
+  });
+  while (answer === undefined && node.time.now - since < 61_000) await node.time.runUntil(node.time.now + 10);
+  assert.ok(answer !== undefined, 'no answer');
+  return answer;
+}
+
+/** Of each Interface of a pod: its container, and whether its flows are installed. */
+function portsOf(node: SimulatedNode): readonly string[] {
+  return [...node.vswitch.database.rows('Interface').values()].flatMap((row) => {
+    const keys = keysOf(row);
+    const container = keys.get(portKey.container);
+    return container === undefined ? [] : [`${keys.get(portKey.port)} ${container} ${keys.get('ovn-installed') ?? 'false'}`];
+  });
+}
+
+async function withRestingNode(run: (node: SimulatedNode) => Promise<void>): Promise<void> {
+  const node = await restingNode();
+  try {
+    await run(node);
+  } finally {
+    node.agent?.kill();
+    node.lab.stop();
+  }
+}
+
+test('N01: the ADD of a sandbox that is removed already comes late: it fails, and the port of the living one is untouched', () =>
+  withRestingNode(async (node) => {
+    const judge = new NodeJudge(node);
+    // The ADD waits for an address.
+    apply(node, { ...POD, annotateMs: 5_000 });
+    await node.time.runUntil(node.time.now + 1_000);
+    const [first] = node.kubelet.sandboxes.values();
+    assert.equal(first?.state, 'adding');
+    first.abort.abort();
+    await node.time.runUntil(node.time.now + 10_000);
+    const [second, ...others] = node.kubelet.sandboxes.values();
+    assert.deepEqual([second?.state, others], ['ready', []]);
+    assert.notEqual(second?.id, first.id);
+    const late = await added(node, first);
+    assert.equal(late.status, 500);
+    assert.match(late.error, /network namespace \S+ of pod default\/a does not exist/);
+    await node.time.runUntil(node.time.now + 5_000);
+    assert.deepEqual(portsOf(node), [`a.default ${second?.id} true`]);
+    assert.deepEqual(judge.take(), []);
+  }));
+
+test('N02: a pod is made again under its name while ovn-controller is slow: its ADD ends when the flows of its own port are installed', () =>
+  withRestingNode(async (node) => {
+    apply(node, POD);
+    await node.time.runUntil(node.time.now + 3_000);
+    node.switches.stop();
+    apply(node, { do: 'recreate', name: 'a', annotateMs: 1, removed: false });
+    await node.time.runUntil(node.time.now + 4_000);
+    const sandboxes = (): readonly string[] => [...node.kubelet.sandboxes.values()].map(({ state }) => state);
+    assert.deepEqual(sandboxes(), ['adding']);
+    const [{ id } = { id: '' }] = node.kubelet.sandboxes.values();
+    assert.deepEqual(portsOf(node), [`a.default ${id} false`]);
+    node.byHand('node', () => node.switches.start());
+    await node.time.runUntil(node.time.now + 2_000);
+    assert.deepEqual([sandboxes(), portsOf(node)], [['ready'], [`a.default ${id} true`]]);
+  }));
+
+test('N06: the API server is away: a DEL works as ever, an ADD of a pod that is not known fails at once and says why', () =>
+  withRestingNode(async (node) => {
+    apply(node, POD);
+    await node.time.runUntil(node.time.now + 3_000);
+    const judge = new NodeJudge(node);
+    assert.equal(portsOf(node).length, 1);
+    apply(node, { do: 'api-away', ms: 60_000 });
+    await node.time.runUntil(node.time.now + 2_000);
+    const since = node.time.now;
+    apply(node, { do: 'delete', name: 'a', how: 'graceful' });
+    while (node.kubelet.sandboxes.size > 0) await node.time.runUntil(node.time.now + 10);
+    assert.deepEqual(portsOf(node), []);
+    assert.ok(node.time.now - since < 5_000, `${node.time.now - since} ms`);
+    const stranger = { id: 'f'.repeat(64), path: '/run/netns/b', pod: { name: 'b', uid: '', interfaces: [], wanted: true } };
+    node.kernel.addNamespace(stranger.path);
+    const refused = await added(node, stranger);
+    assert.equal(refused.status, 500);
+    assert.match(refused.error, /pod default\/b is not observed on node n1: /);
+    assert.ok(refused.ms < 5_000, `${refused.ms} ms`);
+    node.kernel.removeNamespace(stranger.path);
+    assert.deepEqual(await judge.converge(true), []);
+  }));
 
 /** A node at rest, with what its agent writes from then on. */
 async function restingNode(): Promise<SimulatedNode> {

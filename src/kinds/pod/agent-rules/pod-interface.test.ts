@@ -87,7 +87,7 @@ test('a bound pod: a device with both addresses, each with the network of its fa
   });
 });
 
-test('the answer comes when device, port and flows were observed, and says before that what is missing', () => {
+test('N02: the answer comes when device, port and flows were observed, and says before that what is missing', () => {
   const world = scene();
   const reason = (): string => {
     const answer = answerOf(run(world));
@@ -129,7 +129,7 @@ test('the answer comes when device, port and flows were observed, and says befor
   assert.match(reason(), /No buffer space available/);
 });
 
-test('an address in use: refused at once, with the MAC address of its holder, and the pod if it is of this node', () => {
+test('N39: an address in use: refused at once, with the MAC address of its holder, and the pod if it is of this node', () => {
   const world = scene();
   world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
   const reason = (holder: string): string => {
@@ -174,7 +174,7 @@ test('gateways are not asked after a restart, where the Subnet says so, and in a
   assert.deepEqual(gateways(annotated({ 'kubevirt.io/migrationJobName': 'm' })), [0, true, false]);
 });
 
-test('in a physical network no address is set before the port to it is there', () => {
+test('N38: in a physical network no address is set before the port to it is there', () => {
   const world = scene();
   world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/provider_network': 'net1' } });
   world.devices.set(HOST, REACHED);
@@ -316,7 +316,7 @@ test('refused at once, with nothing made: another kind of interface, and an MTU 
   );
 });
 
-test('the pod that the runtime means is awaited: an earlier one of its name is not it', () => {
+test('N02: the pod that the runtime means is awaited: an earlier one of its name is not it', () => {
   const world = scene();
   const attachment = world.attachments.peek(KEY);
   assert.ok(attachment);
@@ -344,7 +344,19 @@ for (const [what, change, expected] of [
     assert.match(answer?.kind === 'waiting' ? answer.reason : '', expected);
   });
 
-test('a pod that is gone keeps its interface until its namespace is gone too', () => {
+test('N16: the port of a virtual machine has its name, and stays while the namespace of its launcher does, whatever pods are observed', () => {
+  const world = scene();
+  const annotations = { ...ANNOTATIONS, 'ovn.kubernetes.io/virtualmachine': 'vm' };
+  world.pods.set('shop/web', { uid: 'u', annotations });
+  const port = run(world).find(({ kind }) => kind === 'port');
+  assert.partialDeepStrictEqual(port, { externalIds: { 'iface-id': 'vm.shop', pod_netns: '/run/netns/a' } });
+  world.devices.set(HOST, PRESENT);
+  world.pods.delete('shop/web');
+  world.pods.set('shop/vm', { uid: 'v', annotations: {} });
+  assert.deepEqual(kinds(run(world)).slice(0, 2), ['retained-port', 'retained-device']);
+});
+
+test('N16: a pod that is gone keeps its interface until its namespace is gone too', () => {
   const world = scene();
   world.devices.set(HOST, PRESENT);
   world.pods.delete('shop/web');
@@ -353,7 +365,7 @@ test('a pod that is gone keeps its interface until its namespace is gone too', (
   assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
 });
 
-test('after a reboot what the agent finds without a namespace is abandoned, though its pod exists; a namespace that lost its path is not', () => {
+test('N15: after a reboot what the agent finds without a namespace is abandoned, though its pod exists; a namespace that lost its path is not', () => {
   const world = scene();
   const attachment = world.attachments.peek(KEY);
   assert.ok(attachment);
@@ -364,7 +376,7 @@ test('after a reboot what the agent finds without a namespace is abandoned, thou
   assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);
 });
 
-test('a pod that is not observed: awaited, and refused at once while the API server is away', () => {
+test('N06: a pod that is not observed: awaited, and refused at once while the API server is away', () => {
   const world = scene();
   world.pods.delete('shop/web');
   assert.equal(answerOf(run(world))?.kind, 'waiting');
@@ -388,13 +400,20 @@ test('a namespace that vanishes while its interface is made: refused at once', (
   );
 });
 
-test('of two sandboxes of a pod the later one has the port; the earlier one gets no answer that it is ready', () => {
+test('N01: of two sandboxes of a pod the later one has the port; the earlier one gets no answer that it is ready', () => {
   const world = scene();
   const later = attachmentKey('decaf0', 'eth0');
   const first = world.attachments.get(KEY);
   assert.ok(first);
   world.attachments.set(later, { ...first, key: later, containerId: 'decaf0', order: 2 });
   assert.deepEqual(kinds(run(world)), ['retained-port', 'retained-device', 'answer']);
+  assert.deepEqual(kinds(run(world, later)), ['device', 'port', 'answer']);
+  // What has the port keeps it until the later one has a device: its ADD may come when it is gone already.
+  world.ports.set(HOST, { externalIds: {}, error: '' });
+  assert.deepEqual(kinds(run(world, later)), ['device', 'answer']);
+  world.devices.set(hostDevice('decaf0', 'eth0'), { kind: 'no-namespace' });
+  assert.deepEqual(kinds(run(world, later)), ['device', 'answer']);
+  world.devices.set(hostDevice('decaf0', 'eth0'), PRESENT);
   assert.deepEqual(kinds(run(world, later)), ['device', 'port', 'answer']);
   world.devices.set(HOST, { kind: 'no-namespace' });
   assert.deepEqual(run(world), [{ kind: 'answer', attachment: KEY, answer: { kind: 'abandoned' } }]);

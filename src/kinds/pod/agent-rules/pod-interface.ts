@@ -32,9 +32,10 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       if (attachment === undefined) return [];
       const name = hostDevice(attachment.containerId, attachment.interfaceName);
       if (attachment.removing === true) return removal(world, attachment, name);
-      const newer = world.attachments
+      const others = world.attachments
         .select('interface', interfaceOf(attachment))
-        .find((other) => other.order > attachment.order && other.removing !== true);
+        .filter((other) => other.key !== key && other.removing !== true);
+      const newer = others.find((other) => other.order > attachment.order);
       const isGone = world.devices.get(name)?.kind === 'no-namespace';
       // The runtime may never ask to remove a sandbox that it has forgotten.
       if (newer !== undefined && isGone) return [answer(attachment, { kind: 'abandoned' })];
@@ -78,7 +79,7 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       // Open vSwitch goes on reading from the device that it knew, though another one has its name: what the pod sends would be lost for good. So
       // the port goes with its device, and comes once there is another one.
       const isLost = world.devices.get(name)?.kind === 'absent';
-      return [device, ...(isLost ? [] : [port]), answer(attachment, state)];
+      return [device, ...(isLost || comesTooEarly(world, name, others) ? [] : [port]), answer(attachment, state)];
     },
   };
 }
@@ -90,6 +91,15 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
 function isAbandoned(world: NodeWorld, { order }: Attachment, name: DeviceName, pod: NodePod | undefined): boolean {
   const device = world.devices.get(name);
   return device?.kind === 'no-namespace' && (pod === undefined || (order === 0 && device.linked !== true));
+}
+
+/**
+ * Another sandbox of the pod has the logical port: it is taken from that only for a device that exists. The ADD of a sandbox that is gone may come
+ * late, and nothing is made for it.
+ */
+function comesTooEarly(world: NodeWorld, name: DeviceName, others: readonly Attachment[]): boolean {
+  const isThere = world.ports.has(name) || world.devices.get(name)?.kind === 'present';
+  return !isThere && others.some(({ containerId, interfaceName }) => world.ports.has(hostDevice(containerId, interfaceName)));
 }
 
 /** While the API server is away, waiting for a pod does not help. */

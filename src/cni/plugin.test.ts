@@ -100,7 +100,7 @@ test('the uid of the pod goes to the agent where the runtime gives it', async ()
 });
 
 for (const version of VERSIONS)
-  test(`the result in version ${version}`, async () => {
+  test(`N12: the result in version ${version}`, async () => {
     const { exit, output } = await run('ADD', conf({ cniVersion: version }));
     const old = version.startsWith('0.');
     assert.equal(exit, 0);
@@ -156,7 +156,7 @@ test('an answer that says nothing, or no JSON, is a failure', async () => {
   assert.equal((await run('ADD')).output.code, 6);
 });
 
-test('DEL: 204 without a body is success, and what is gone needs no agent', async () => {
+test('N04, N05, N06: DEL: 204 without a body is success, and what is gone needs no agent', async () => {
   answer = { status: 204, body: '' };
   assert.deepEqual(await run('DEL'), { exit: 0, output: undefined });
   assert.equal(asked[0]?.path, '/api/v1/del');

@@ -146,7 +146,7 @@ test('centralized: through the node of the gateway, with its address or the one 
 });
 
 test(
-  'a Service that the node translates: the reply comes back, with a firewall that drops and a strict reverse path',
+  'N26, N30: a Service that the node translates: the reply comes back, with a firewall that drops and a strict reverse path',
   { skip },
   async () => {
     const { namespace } = one.node;
@@ -196,7 +196,7 @@ test(
 );
 
 if (hasFirewalld)
-  test('firewalld: pods pass it, a reload of it keeps our rules, and the agent keeps its', { skip }, async () => {
+  test('N26: firewalld: pods pass it, a reload of it keeps our rules, and the agent keeps its', { skip }, async () => {
     const { namespace } = one.node;
     const chains = async (): Promise<readonly string[]> =>
       (await namespace.run('nft', '--stateless', 'list', 'table', 'inet', 'firewalld').catch(() => '')).split('\n');
@@ -224,7 +224,7 @@ if (hasFirewalld)
     await untilSources('without firewalld', web, [one.node.address]);
   });
 
-test('externalEgressGateway: to a host outside, with the address of the pod; flushed rules come back', { skip }, async () => {
+test('N24: externalEgressGateway: to a host outside, with the address of the pod; flushed rules come back', { skip }, async () => {
   await outside.run('ip', 'address', 'add', `${BEYOND}/32`, 'dev', 'lo');
   await outside.run('ip', 'route', 'add', '10.20.0.0/16', 'via', one.node.address);
   const { namespace } = one.node;
@@ -368,7 +368,7 @@ async function lostWhile(from: RunningPod, to: string, meanwhile: () => Promise<
   return Math.max(0, Number(sent) - Number(received) - 1);
 }
 
-test('the agent is killed and started: no packet is lost, and nothing is written', { skip }, async (t) => {
+test('N21: the agent is killed and started: no packet is lost, and nothing is written', { skip }, async (t) => {
   const [program, ...args] = one.node.namespace.command('ip', 'monitor', 'link', 'address', 'route', 'rule');
   const monitor = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   t.after(() => monitor.kill('SIGKILL'));

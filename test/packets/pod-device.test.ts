@@ -89,7 +89,7 @@ class Pod {
 }
 
 test(
-  'an address that another host has is not set, and its MAC address is known; once it is free, the network learns it at once',
+  'N38, N40: an address that another host has is not set, and its MAC address is known; once it is free, the network learns it at once',
   { skip },
   async () => {
     const other = await underlay.addOutsideHost(...(ADDRESSES as ['172.18.0.50/16', 'fd18::50/64']));
@@ -114,7 +114,7 @@ test(
   },
 );
 
-test('an earlier sandbox of the same pod is no other host, and a live migration does not ask', { skip }, async () => {
+test('N39: an earlier sandbox of the same pod is no other host, and a live migration does not ask', { skip }, async () => {
   const earlier = await Pod.create();
   assert.deepEqual(await earlier.make(), NOTHING_FOUND);
   const later = await Pod.create();
@@ -154,7 +154,7 @@ test('gateways of both families are asked until they answer; a second reading wr
   await pod.namespace.delete();
 });
 
-test('no address and no route comes from the advertisement of a router', { skip }, async () => {
+test('N41: no address and no route comes from the advertisement of a router', { skip }, async () => {
   const pod = await Pod.create();
   await pod.make();
   for (const [key, value] of [

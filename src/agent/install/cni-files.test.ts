@@ -22,7 +22,7 @@ const install = (socket = '/run/agent.sock'): Promise<readonly string[]> =>
     priority: '01',
   });
 
-test('both names of the plugin, and last the configuration, for root alone', async () => {
+test('N09: both names of the plugin, and last the configuration, for root alone', async () => {
   const files = ['bin/kiln-cni', 'bin/kube-ovn', 'net.d/01-kube-ovn.conflist'].map((name) => join(folder, name));
   assert.deepEqual(await install(), files);
   assert.deepEqual(readdirSync(join(folder, 'bin')), ['kiln-cni', 'kube-ovn']);
@@ -35,7 +35,7 @@ test('both names of the plugin, and last the configuration, for root alone', asy
   assert.deepEqual(await install(), [], 'nothing to do the second time');
 });
 
-test('a broken or older file is replaced, and a leftover of a killed installer does not matter', async () => {
+test('N09: a broken or older file is replaced, and a leftover of a killed installer does not matter', async () => {
   await install();
   writeFileSync(join(folder, 'bin/kube-ovn'), '#!/bin');
   writeFileSync(join(folder, 'bin/.kube-ovn.new'), 'half');

@@ -16,7 +16,7 @@ import { RequestsTarget } from './requests-target.ts';
 /** Timers of seconds take milliseconds. */
 const hasty: Clock = { ...systemClock, now: () => systemClock.now(), setTimeout: (work, ms) => systemClock.setTimeout(work, ms / 100) };
 
-test('a socket whose file is removed is made again; fields that are no text are named', async (t) => {
+test('N10: a socket whose file is removed is made again; fields that are no text are named', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const socket = join(folder, 'agent.sock');

@@ -7,7 +7,7 @@ import { attachmentKey, hostDevice } from '../world/attachment.ts';
 import { NodeWorld } from '../world/node-world.ts';
 import { RequestsTarget } from './requests-target.ts';
 
-test('an interface that the runtime does not list goes only if its namespace is gone: it may be of another network', () => {
+test('N16: an interface that the runtime does not list goes only if its namespace is gone: it may be of another network', () => {
   const world = new NodeWorld();
   const target = new RequestsTarget(world, systemClock, () => {});
   const add = (containerId: string): ReturnType<typeof attachmentKey> => {
@@ -37,7 +37,7 @@ test('a refused request ends at once with the reason, and what was begun for it 
   assert.equal(world.attachments.peek(key)?.removing, true);
 });
 
-test('a request ends when its pod is deleted, and not while the pod is still unknown', async () => {
+test('N02, N11: a request ends when its pod is deleted, and not while the pod is still unknown', async () => {
   const world = new NodeWorld();
   const target = new RequestsTarget(world, systemClock, () => {});
   const key = attachmentKey('a', 'eth0');

@@ -19,7 +19,7 @@ for (const [tunnel, address, usual, most] of [
   ['geneve', 'fd18::2', 1380, 1422],
   ['vxlan', 'fd18::2', 1430, 1430],
 ] as const)
-  test(`the MTU of pods in ${tunnel} over ${address} with 1500 is ${usual}, and ${most} passes`, () => {
+  test(`N34: the MTU of pods in ${tunnel} over ${address} with 1500 is ${usual}, and ${most} passes`, () => {
     const scene = world(address, 1500);
     scene.glance(() => {
       assert.equal(defaultMtu(scene, { ...SETTINGS, tunnel }), usual);

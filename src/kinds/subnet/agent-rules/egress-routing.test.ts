@@ -51,7 +51,7 @@ function lines(world: NodeWorld, rule = egressTables, key = ''): readonly string
 
 const ofPods = (world: NodeWorld): readonly string[] => lines(world, egressOfPods, KEY);
 
-test('distributed: a table with the gateway of each family, and a rule for each address of a pod of this node', () => {
+test('N32: distributed: a table with the gateway of each family, and a rule for each address of a pod of this node', () => {
   assert.deepEqual(lines(scene()), [
     '4 route default via 172.18.0.9 table 1001',
     '4 route throw 10.16.0.0/16 table 1001',
@@ -65,7 +65,7 @@ test('distributed: a table with the gateway of each family, and a rule for each 
   ]);
 });
 
-test('each family for itself: a pod or a gateway of one family has rules of that one', () => {
+test('N32: each family for itself: a pod or a gateway of one family has rules of that one', () => {
   assert.deepEqual(ofPods(scene({}, 'fd00:20::5')), ['6 rule from fd00:20::5 lookup 1001 priority 1000']);
   const v6 = { egress: { gateways: ['fd00:18::9'], table: 1001, priority: 1000 } };
   assert.deepEqual(ofPods(scene(v6)), ['6 rule from fd00:20::5 lookup 1001 priority 1000']);

@@ -88,3 +88,13 @@ test('N28: the same bytes in whatever order Subnets come', () => {
     for (const order of [turned, turned.toReversed()]) assert.deepEqual(rules(Object.fromEntries(order)), expected);
   }
 });
+
+test('N30: each chain has its own priority, before those of kube-proxy, so that it does not matter which program starts first', () => {
+  const world = new NodeWorld();
+  const [output] = world.glance(() => outgoingNat(SETTINGS).run(world, ''));
+  assert.ok(output?.kind === 'packet-filter');
+  const hooks = [...output.script.matchAll(/type (\w+) hook (\w+) priority ([^;]+);/g)].map(([, ...words]) => words.join(' '));
+  // kube-proxy translates at srcnat (100) in postrouting and dstnat (-100) in prerouting and output.
+  assert.deepEqual(hooks, ['filter postrouting srcnat - 10', 'nat postrouting srcnat - 5', 'filter output mangle']);
+  assert.doesNotMatch(output.script, /jump|goto/);
+});

@@ -39,7 +39,7 @@ export function completionScript(program: Command, shell: Shell): string {
     description: command.description(),
     flags: [command, ...command.commands].flatMap(({ options }) => options.flatMap(({ long }) => long ?? [])),
     commands: command.commands.map((one) => one.name()),
-    takesKind: command.registeredArguments[0]?.name() === 'kind',
+    takesKind: ['kind', 'object'].includes(command.registeredArguments[0]?.name() ?? ''),
   }));
   if (shell === 'fish') return fishScript(commands);
   return shell === 'bash' ? bashScript(commands) : `#compdef kiln\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`;

@@ -172,21 +172,24 @@ const SHARED = { 'ovn.kubernetes.io/logical_switch': 'ovn-default' };
 let web: RunningPod;
 let db: RunningPod;
 
+/** The interface of the node in the join network, with its addresses and routes. */
+async function joinInterface({ node: { namespace } }: AgentNode): Promise<string> {
+  const parts = await Promise.all([
+    namespace.run('ip', '-4', 'route', 'show', 'dev', 'ovn0'),
+    namespace.run('ip', '-6', 'route', 'show', 'dev', 'ovn0'),
+    namespace.run('ip', '-brief', 'address', 'show', 'dev', 'ovn0'),
+  ]);
+  return parts
+    .join('')
+    .replaceAll(/^fe80::.*\n/gm, '')
+    .replaceAll(/fe80::\S+/g, 'of the link')
+    .replaceAll(/ +/g, ' ');
+}
+
 test('N23: routes, addresses and the state of ovn0 that another program takes away are back within seconds', { skip }, async () => {
   [web, db] = [await cluster.runPod('web', one, SHARED), await cluster.runPod('db', two, SHARED)];
   const { namespace } = one.node;
-  const shown = async (): Promise<string> => {
-    const parts = await Promise.all([
-      namespace.run('ip', '-4', 'route', 'show', 'dev', 'ovn0'),
-      namespace.run('ip', '-6', 'route', 'show', 'dev', 'ovn0'),
-      namespace.run('ip', '-brief', 'address', 'show', 'dev', 'ovn0'),
-    ]);
-    return parts
-      .join('')
-      .replaceAll(/^fe80::.*\n/gm, '')
-      .replaceAll(/fe80::\S+/g, 'of the link')
-      .replaceAll(/ +/g, ' ');
-  };
+  const shown = (): Promise<string> => joinInterface(one);
   const before = await shown();
   assert.match(before, /10\.16\.0\.0\/16[^]*fd00:10:16::/);
   for (const harm of [
@@ -203,6 +206,19 @@ test('N23: routes, addresses and the state of ovn0 that another program takes aw
     assert.ok(took < 15_000, `${harm.join(' ')}: ${Math.round(took)} ms`);
   }
   for (const address of db.address.split(',')) assert.ok(await namespace.reaches(address), address);
+});
+
+test('N23: ovn0 and mirror0 that another program deletes are made again, with their ports', { skip }, async () => {
+  const { namespace } = one.node;
+  const before = await joinInterface(one);
+  const [to = ''] = db.address.split(',');
+  for (const device of ['ovn0', 'mirror0']) {
+    await namespace.run('ip', 'link', 'delete', device);
+    await until(`${device} is there`, async () => (await namespace.run('ip', '-brief', 'link')).includes(`${device} `), 30_000);
+    await until('nothing differs', async () => (await one.agentCommand('status')).exit === 0, 30_000);
+  }
+  await until('ovn0 is as it was', async () => (await joinInterface(one).catch(() => '')) === before, 30_000);
+  await until('the node reaches a pod of the other one', () => namespace.reaches(to), 30_000);
 });
 
 test('a device that another program deleted comes back, and what its pod sends arrives', { skip }, async () => {

@@ -18,6 +18,8 @@ import { advertisedDevices, forwards, nodeDevice, observeInnerEnd, ourLinks, pod
 import { type Findings, type Made, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import { attachmentOf } from './link-alias.ts';
 
+/** Looks until a device is lost, some seconds in all: Open vSwitch that starts anew makes it again. */
+const LOOKS = 5;
 /** Devices that are changed at once: most of the time they wait for answers of other hosts. */
 const MOST_AT_ONCE = 64;
 
@@ -41,6 +43,8 @@ export class KernelTarget implements Target {
   readonly #findings = new Map<DeviceName, Findings>();
   /** Pairs that this process made, while their ports pass no packets yet. */
   readonly #prepared = new Set<DeviceName>();
+  /** Devices that Open vSwitch should have made, and that were not there in so many looks. */
+  readonly #missing = new Map<DeviceName, number>();
   /** Whether the node forwards packets, by the keys that say it, while nothing told of a change. */
   readonly #forwards = new Map<string, boolean>();
   #links: ReadonlyMap<string, string> | undefined;
@@ -187,6 +191,8 @@ export class KernelTarget implements Target {
   async #makeLink(output: LinkOutput): Promise<void> {
     const { programs } = this.#options;
     const observed = await this.#read(output);
+    if (observed.kind === 'absent' && (this.#missing.get(output.name) ?? 0) > 0)
+      throw new Error('it does not exist, though Open vSwitch has its port: another program deleted it');
     // Open vSwitch makes it.
     const commands = observed.kind === 'present' ? linkCommands(output, observed) : [];
     for (const { command, input } of commands) {
@@ -197,14 +203,30 @@ export class KernelTarget implements Target {
   }
 
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
-    const { programs, host } = this.#options;
+    const { programs, host, world } = this.#options;
     const { name } = output;
     if (output.kind === 'link') this.#forwards.clear();
-    if (output.kind === 'link') return this.#take(name, await this.#nodeDevice(await host.read(), name));
+    if (output.kind === 'link') {
+      const opened = world.ports.peek(name)?.opened;
+      const shown = await this.#nodeDevice(await host.read(), name);
+      return this.#take(name, shown.kind === 'absent' && opened !== undefined ? this.#missed(name, opened) : this.#seen(name, shown));
+    }
     const [inner, state] = await Promise.all([observeInnerEnd(programs, output.namespacePath, output.innerName), host.read()]);
     const shown = podDevice(inner, state, name);
     if (shown.kind !== 'present') this.#findings.delete(name);
     return this.#take(name, shown.kind === 'present' ? { ...shown, ...this.#findings.get(name) } : shown);
+  }
+
+  #seen(name: DeviceName, shown: ObservedDevice): ObservedDevice {
+    this.#missing.delete(name);
+    return shown;
+  }
+
+  /** @param opened the row of its Interface, before the look. The rules take the port of a lost device away, and another device comes with the next one. */
+  #missed(name: DeviceName, opened: string): ObservedDevice {
+    const looks = (this.#missing.get(name) ?? 0) + 1;
+    this.#missing.set(name, looks);
+    return looks < LOOKS ? { kind: 'absent' } : { kind: 'absent', lost: opened };
   }
 
   async #nodeDevice(state: HostState, name: DeviceName): Promise<ObservedDevice> {
@@ -236,6 +258,7 @@ export class KernelTarget implements Target {
     await this.#delete(name);
     this.#findings.delete(name);
     this.#prepared.delete(name);
+    this.#missing.delete(name);
     this.#options.world.devices.delete(name);
   }
 

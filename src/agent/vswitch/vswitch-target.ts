@@ -6,7 +6,7 @@ import type { Row, Value } from '../../ovsdb/value.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import { attachmentKey, type DeviceName, RESTORED } from '../world/attachment.ts';
-import type { NodeWorld } from '../world/node-world.ts';
+import type { NodeWorld, VswitchPort } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey } from '../world/port-keys.ts';
 import { copyOperations, MIRROR, mirrorOperations } from './mirror-diff.ts';
@@ -37,7 +37,7 @@ export const VSWITCH_TABLES = {
   Open_vSwitch: ['bridges', 'external_ids'],
   Bridge: ['name', 'ports', 'mirrors', 'datapath_type', 'other_config', 'external_ids'],
   Port: ['name', 'interfaces', 'trunks', 'qos', 'external_ids'],
-  Interface: ['name', 'type', 'external_ids', 'error', 'ingress_policing_rate', 'ingress_policing_burst'],
+  Interface: ['name', 'type', 'external_ids', 'error', 'ofport', 'ingress_policing_rate', 'ingress_policing_burst'],
   QoS: ['type', 'queues', 'other_config', 'external_ids'],
   Queue: ['other_config', 'external_ids'],
   Mirror: ['name', 'select_src_port', 'select_dst_port', 'output_port', 'external_ids'],
@@ -264,8 +264,7 @@ export class VswitchTarget implements Target {
     const name = String(row['name']);
     if (table === 'Interface') {
       if (gone) world.ports.delete(name);
-      else
-        world.ports.set(name, { externalIds: textMap(row['external_ids']), error: typeof row['error'] === 'string' ? row['error'] : '' });
+      else world.ports.set(name, portOf(row));
       this.desired.due.add(portIdentity(name));
       for (const other of interfacesOf(this.#options.session.replica, logicalPort(row) ?? ''))
         this.desired.due.add(portIdentity(String(other['name'])));
@@ -327,6 +326,11 @@ function portIdentity(name: string): string {
 
 function portNameOf(id: string): string | undefined {
   return id.startsWith('port ') ? id.slice('port '.length) : undefined;
+}
+
+function portOf({ _uuid, external_ids: ids, error, ofport }: Row): VswitchPort {
+  const isOpened = typeof ofport === 'number' && ofport > 0;
+  return { externalIds: textMap(ids), error: typeof error === 'string' ? error : '', ...(isOpened && { opened: _uuid }) };
 }
 
 function textMap(value: Value | undefined): Readonly<Record<string, string>> {

@@ -11,6 +11,8 @@ export interface VswitchPort {
   readonly externalIds: Readonly<Record<string, string>>;
   /** Why Open vSwitch could not add it; empty if it could. */
   readonly error: string;
+  /** Missing until Open vSwitch has opened its device; then which row it is: one that is made anew is another. */
+  readonly opened?: string;
 }
 
 export interface VswitchBridge {
@@ -27,7 +29,11 @@ export interface Duplicate {
 
 /** A device of a pod as the kernel shows it, by the name of the node's end. */
 export type ObservedDevice =
-  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'absent';
+      /** Of a device that Open vSwitch makes: it was there, and was deleted while the Interface of this row (`opened`) stayed. */
+      readonly lost?: string;
+    }
   /** The namespace that should have it does not exist. `linked`: the node's end does, so that the namespace only lost its path. */
   | { readonly kind: 'no-namespace'; readonly linked?: true }
   | {

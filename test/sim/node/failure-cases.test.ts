@@ -40,6 +40,13 @@ test('N07: the Open_vSwitch database is away during a DEL: it fails until the po
     );
 });
 
+test('a device of the node that another program deleted is made again with its port, also after a restart of the agent', async () => {
+  const lost: NodeStep = { do: 'harm', what: 'node-link', number: 0 };
+  assert.deepEqual(await findings(POD, AT_REST, lost), []);
+  for (const restartMs of [1, 8_000])
+    assert.deepEqual(await findings(POD, AT_REST, { do: 'kill', afterWrites: 0, restartMs }, lost, { ...POD, name: 'b' }), []);
+});
+
 interface Added {
   readonly status: number;
   readonly error: string;

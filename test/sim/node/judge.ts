@@ -229,7 +229,9 @@ function runningFacts(node: SimulatedNode): ReadonlySet<string> {
   const device = node.kernel.host.links.get('ovn0');
   // All pods of the node are reached through it.
   for (const address of device === undefined ? [] : globalAddresses(device)) facts.add(`n1 ovn0: address ${address}`);
-  if ([...node.vswitch.database.rows('Interface').values()].some(({ name }) => name === 'ovn0')) facts.add('n1 ovn0: port');
+  // Without its device the port is worth nothing.
+  if (device !== undefined && [...node.vswitch.database.rows('Interface').values()].some(({ name }) => name === 'ovn0'))
+    facts.add('n1 ovn0: port');
   for (const sandbox of node.kubelet.sandboxes.values()) {
     const { pod, state } = sandbox;
     if (state !== 'ready' || node.pods.get(pod.name) !== pod || node.kubelet.sandboxesOf(pod).at(-1) !== sandbox) continue;

@@ -1,6 +1,7 @@
 /**
  * What ovs-vswitchd and ovn-controller do on a simulated node, some time after each change: internal devices follow their rows, an Interface
- * without a device has an error, and a logical port is installed on the one Interface that has it.
+ * without a device has an error, and a logical port is installed on the one Interface that has it. As in the userspace datapath, an internal
+ * device that another program deleted is not noticed, and not made again.
  */
 import type { Uuid } from '../../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
@@ -26,6 +27,8 @@ export class OpenVswitch {
   readonly #options: OpenVswitchOptions;
   #scheduled = false;
   #running = true;
+  /** Rows whose devices this process of ovs-vswitchd has opened. */
+  readonly #opened = new Set<Uuid>();
 
   constructor(options: OpenVswitchOptions) {
     this.#options = options;
@@ -45,6 +48,7 @@ export class OpenVswitch {
   /** The node is down. */
   stop(): void {
     this.#running = false;
+    this.#opened.clear();
   }
 
   /** ovn-controller installs everything anew. */
@@ -63,12 +67,18 @@ export class OpenVswitch {
     const operations: unknown[] = [];
     for (const [uuid, row] of rows) {
       const name = String(row['name']);
-      if (row['type'] === 'internal' && !kernel.host.links.has(name))
+      const isDeleted = row['type'] === 'internal' && this.#opened.has(uuid) && !kernel.host.links.has(name);
+      if (row['type'] === 'internal' && !kernel.host.links.has(name) && !isDeleted)
         kernel.addLink(kernel.host, { name, by: handOf(uuid), kind: 'internal', mac: '02:00:00:00:00:03', mtu: 1500 });
-      const error = row['type'] === 'patch' || kernel.host.links.has(name) ? '' : `could not open network device ${name} (No such device)`;
+      const error =
+        row['type'] === 'patch' || isDeleted || kernel.host.links.has(name) ? '' : `could not open network device ${name} (No such device)`;
       if ((typeof row['error'] === 'string' ? row['error'] : '') !== error)
         operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { error: error === '' ? ['set', []] : error } });
+      if (error === '') this.#opened.add(uuid);
+      const port = error === '' ? 1 : -1;
+      if (row['ofport'] !== port) operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { ofport: port } });
     }
+    for (const uuid of this.#opened) if (!rows.some(([one]) => one === uuid)) this.#opened.delete(uuid);
     operations.push(...this.#installed(rows));
     changed();
     if (operations.length > 0) server.transact(operations);
@@ -80,10 +90,12 @@ export class OpenVswitch {
     const [settings] = server.database.rows('Open_vSwitch').values();
     const isConfigured = settings !== undefined && keysOf(settings).has('ovn-remote') && keysOf(settings).has('system-id');
     const taken = new Set<string>();
+    const isThere = (uuid: Uuid, { name, type }: StoredRow): boolean =>
+      kernel.host.links.has(String(name)) || (type === 'internal' && this.#opened.has(uuid));
     return rows.flatMap(([uuid, row]) => {
       const ids = keysOf(row);
       const port = ids.get('iface-id');
-      const isBound = port !== undefined && !taken.has(port) && isConfigured && kernel.host.links.has(String(row['name']));
+      const isBound = port !== undefined && !taken.has(port) && isConfigured && isThere(uuid, row);
       if (isBound) taken.add(port);
       if (isBound === ids.has(INSTALLED)) return [];
       if (!isBound) return [removedKey(uuid)];

@@ -6,7 +6,17 @@ import type { SimulatedNode } from './simulated-node.ts';
 
 export type Foreign = 'link' | 'port' | 'bridge' | 'key' | 'table' | 'rule' | 'route' | 'firewall' | 'same-port';
 export type Harm =
-  'link' | 'port' | 'iface-id' | 'table' | 'flush' | 'node-device' | 'node-address' | 'node-routes' | 'node-port' | 'settings';
+  | 'link'
+  | 'port'
+  | 'iface-id'
+  | 'table'
+  | 'flush'
+  | 'node-device'
+  | 'node-link'
+  | 'node-address'
+  | 'node-routes'
+  | 'node-port'
+  | 'settings';
 
 /** Keys of `Open_vSwitch.external_ids` that other programs set. */
 export const FOREIGN_KEY = 'other-program';
@@ -93,6 +103,8 @@ export function harm(node: SimulatedNode, what: Harm, number: number): void {
       return kernel.tables.clear();
     case 'node-device':
       return device === undefined ? undefined : kernel.setUp(device, false);
+    case 'node-link':
+      return device === undefined ? undefined : kernel.removeLink(device);
     case 'node-address':
       for (const { text, scope } of device?.addresses ?? [])
         if (scope === 'global' && device !== undefined) kernel.removeAddress(device, text);

@@ -43,6 +43,7 @@ const HARM: readonly Harm[] = [
   'table',
   'flush',
   'node-device',
+  'node-link',
   'node-address',
   'node-routes',
   'node-port',

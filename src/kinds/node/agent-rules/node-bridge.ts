@@ -6,6 +6,7 @@ import type { DeviceName } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
+import { isLostDevice } from '../../../agent/rules/lost-device.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 
 export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
@@ -16,7 +17,7 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
       const node = world.nodes.get(settings.node);
       const [address] = node?.addresses ?? [];
       const bridge: NodeOutput = { kind: 'bridge', name: INTEGRATION_BRIDGE, datapathType: settings.datapath };
-      const mirror = mirrorOf(settings);
+      const mirror = mirrorOf(world, settings);
       // Without an address there is no tunnel, and ovn-controller must not register with another one.
       if (node === undefined || address === undefined) return [bridge, ...mirror];
       const externalIds = {
@@ -40,16 +41,17 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
 }
 
 /** As Kube-OVN has it: `tcpdump -i mirror0` shows the packets of pods with annotation `mirror`. */
-function mirrorOf({ node }: NodeSettings): readonly NodeOutput[] {
+function mirrorOf(world: NodeWorld, { node }: NodeSettings): readonly NodeOutput[] {
   const port = 'mirror0' as DeviceName;
+  const made: NodeOutput = {
+    kind: 'port',
+    name: port,
+    bridge: INTEGRATION_BRIDGE,
+    type: 'internal',
+    externalIds: { [portKey.vendor]: VENDOR, [portKey.node]: node },
+  };
   return [
-    {
-      kind: 'port',
-      name: port,
-      bridge: INTEGRATION_BRIDGE,
-      type: 'internal',
-      externalIds: { [portKey.vendor]: VENDOR, [portKey.node]: node },
-    },
+    ...(isLostDevice(world, port) ? [] : [made]),
     { kind: 'link', name: port, mac: undefined, mtu: undefined, addresses: [], routes: [] },
     { kind: 'mirror', name: 'm0', bridge: INTEGRATION_BRIDGE, port },
   ];

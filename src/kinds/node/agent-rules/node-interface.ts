@@ -13,6 +13,7 @@ import type { NodeFacts } from '../agent-table.ts';
 import type { DeviceRoute, NodeOutput } from '../../../agent/world/outputs.ts';
 import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import { defaultMtu } from './interface-mtu.ts';
+import { isLostDevice } from '../../../agent/rules/lost-device.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 
 export const NODE_DEVICE = 'ovn0' as DeviceName;
@@ -31,20 +32,21 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
         .toSorted()
         .flatMap((name) => routesTo(world.subnets.get(name), settings, node, join))
         .filter((route, at, all) => all.findIndex(({ destination }) => destination === route.destination) === at);
+      const port: NodeOutput = {
+        kind: 'port',
+        name: NODE_DEVICE,
+        bridge: INTEGRATION_BRIDGE,
+        type: 'internal',
+        externalIds: {
+          [portKey.port]: join.port,
+          [portKey.vendor]: VENDOR,
+          [portKey.addresses]: join.addresses.map((address) => address.slice(0, address.indexOf('/'))).join(','),
+          [portKey.node]: settings.node,
+        },
+      };
       return [
         accepted,
-        {
-          kind: 'port',
-          name: NODE_DEVICE,
-          bridge: INTEGRATION_BRIDGE,
-          type: 'internal',
-          externalIds: {
-            [portKey.port]: join.port,
-            [portKey.vendor]: VENDOR,
-            [portKey.addresses]: join.addresses.map((address) => address.slice(0, address.indexOf('/'))).join(','),
-            [portKey.node]: settings.node,
-          },
-        },
+        ...(isLostDevice(world, NODE_DEVICE) ? [] : [port]),
         { kind: 'link', name: NODE_DEVICE, mac: join.mac, mtu: defaultMtu(world, settings), addresses: join.addresses, routes },
       ];
     },

@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ovsdb: ['timing'],
   nb: ['text', 'net', 'ovsdb'],
   journal: ['timing', 'ovsdb', 'nb'],
+  backup: ['timing', 'ovsdb', 'nb'],
   'match-language': ['net'],
   api: ['text', 'net', 'match-language'],
   kube: ['text', 'timing', 'api'],
@@ -34,10 +35,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   explain: ['text', 'net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
   invariants: ['net', 'ipam', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
   webhook: ['text', 'timing', 'net', 'certificates', 'ipam', 'runtime', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'allocate'],
-  commit: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'journal', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
+  commit: ['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'journal', 'backup', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
   controller: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
-    ...['explain', 'invariants', 'journal', 'commit', 'target'],
+    ...['explain', 'invariants', 'journal', 'backup', 'commit', 'target'],
   ],
   agent: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
   central: ['certificates', 'runtime', 'kube', 'world'],
@@ -45,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['journal', 'commit', 'controller', 'webhook', 'agent', 'central'],
+    ...['journal', 'backup', 'commit', 'controller', 'webhook', 'agent', 'central'],
   ],
   testing: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],

@@ -86,6 +86,16 @@ export class OvsdbSession {
     return this.#schema;
   }
 
+  /** The same as the server sent it. */
+  get schemaJson(): unknown {
+    return this.#schemaJson;
+  }
+
+  /** The id of the cluster of the server in use; undefined: it stands alone. */
+  get cluster(): string | undefined {
+    return this.#progress?.cluster;
+  }
+
   /** Tables and columns of the option `tables` that the server's schema lacks. */
   get missing(): readonly MissingPart[] {
     return this.#missing;

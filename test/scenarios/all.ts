@@ -2,6 +2,7 @@
 import { addresses } from './addresses.ts';
 import { anyOrder } from './any-order.ts';
 import { attachments } from './attachments.ts';
+import { backups } from './backups.ts';
 import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
 import { builtIns } from './built-ins.ts';
@@ -89,6 +90,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   webhookService,
   operatorCommands,
   undoing,
+  backups,
   rejectedIpObjects,
   forgedAnnotations,
   restarts,

@@ -10,7 +10,7 @@ import type { Scenario } from './scenario.ts';
 const PROJECT = '6c0f1b0e-6a2f-4b7e-9d5b-0d2f8d8f7a11';
 
 /** Rows as Neutron, ovn-kubernetes, ovn-ic and a user with ovn-nbctl leave them. */
-async function makeForeignRows(cluster: ScenarioCluster): Promise<void> {
+export async function makeForeignRows(cluster: ScenarioCluster): Promise<void> {
   const neutron = `neutron-${PROJECT}`;
   await cluster.ovn.nbctl(
     ...[
@@ -126,7 +126,7 @@ async function makeForeignRows(cluster: ScenarioCluster): Promise<void> {
   );
 }
 
-async function removeForeignRows(cluster: ScenarioCluster): Promise<void> {
+export async function removeForeignRows(cluster: ScenarioCluster): Promise<void> {
   const neutron = `neutron-${PROJECT}`;
   await cluster.ovn.nbctl(
     ...[

@@ -96,6 +96,8 @@ export const METRICS = {
     help: 'Rows of Kiln that were overwritten without an entry, while the journal could not be written',
     labels: [],
   },
+  kiln_backup_failing: { kind: 'gauge', help: '1 while the last attempt of a scheduled backup failed', labels: [] },
+  kiln_backup_last_timestamp_seconds: { kind: 'gauge', help: 'When the newest backup of the directory was made', labels: [] },
   kiln_restored_rows: {
     kind: 'gauge',
     help: 'Rows that an undo restored, and that are not collected while their owner is gone',

@@ -39,6 +39,7 @@ test('there is an alert for each fault that an operator must learn of', () => {
         'KilnOvsdbDisconnected',
         'KilnOvsdbRefuses',
         'KilnJournalFailing',
+        'KilnBackupFailing',
         'KilnOvsdbLies',
         'KilnReplicaLag',
         'KilnSubnetNearlyFull',

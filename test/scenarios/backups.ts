@@ -76,7 +76,8 @@ export const backups: readonly Scenario[] = [
         assert.equal(restored.exit, 0, restored.text);
         assert.deepEqual(await rowsOfOthers(cluster), before);
         assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'goes.saved').length, 0);
-        await cluster.ensureController();
+        const scheduled = join(directory, 'scheduled');
+        cluster.startController([`--backup=${scheduled}`]);
         await cluster.converged();
         assert.deepEqual(await rowsOfOthers(cluster), before);
         assert.equal(await portAddress(cluster, 'comes.saved'), address);
@@ -86,6 +87,12 @@ export const backups: readonly Scenario[] = [
           'kube-ovn',
         );
         assert.ok((await readdir(directory)).some((name) => name.startsWith('before-restore-')));
+        const [made = ''] = await cluster.eventually('the leader writes a backup', async () => {
+          const names = await readdir(scheduled).catch(() => []);
+          return names.some((name) => /^kiln-nb-.*gz$/.test(name)) && names;
+        });
+        const whole = await kiln(cluster, 'backup', `--verify=${join(scheduled, made)}`);
+        assert.equal(whole.exit, 0, whole.text);
         await cluster.removeAll(network);
         await cluster.converged();
         await removeForeignRows(cluster);

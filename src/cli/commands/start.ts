@@ -22,6 +22,7 @@ import type { Webhook } from '../../webhook/webhook.ts';
 import type { WebhookSettings } from '../settings/webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
 import { openJournal } from '../process/journal.ts';
+import { scheduleBackups } from '../process/scheduled-backups.ts';
 import { processMetrics, serveController } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { warnOfReadableSecrets } from '../settings/secret-files.ts';
@@ -95,6 +96,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   logUnimplemented(log);
   warnOfReadableSecrets(flags, log);
   controller.start();
+  const endBackups = scheduleBackups(flags, () => controller.status.phase === 'leading', metrics, log);
   let logged = '';
   const waiting = setInterval(() => {
     const { phase, waitingFor } = controller.status;
@@ -109,6 +111,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   clearInterval(waiting);
   clearInterval(planning);
   log.info('stopping', { signal });
+  await endBackups?.();
   await webhook?.close();
   await controller.stop();
   await journal.close();

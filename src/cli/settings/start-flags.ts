@@ -30,4 +30,9 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   /** A directory, or `off`. */
   readonly journal: string;
   readonly journalSize: number;
+  /** A directory, or `off`. */
+  readonly backup: string;
+  /** Milliseconds. */
+  readonly backupEvery: number;
+  readonly backupKeep: number;
 }

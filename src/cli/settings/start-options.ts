@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../api/values/duration.ts';
 import { DEFAULT_JOURNAL_BYTES } from '../../journal/file-journal.ts';
 import type { LogLevel } from '../../runtime/log.ts';
 import { parseBindAddress } from '../../runtime/operations-server.ts';
@@ -32,9 +33,16 @@ const seconds = accepting('0.1 to 3600 seconds', (text: string): number => {
 
 const MEBIBYTE = 1_024 * 1_024;
 
-const journalDirectory = accepting('a directory, or off', (text: string): string => {
+const outputDirectory = accepting('a directory, or off', (text: string): string => {
   if (text.trim() === '' || text.includes('\0')) throw new InvalidArgumentError(`"${text}" is neither a directory nor off.`);
   return text;
+});
+
+const interval = accepting('a duration of at least 1m', (text: string): number => {
+  const value = parseDuration(text);
+  if (value === undefined || value < 60_000)
+    throw new InvalidArgumentError(`"${text}" is not a duration of at least 1m, such as 24h, 90m or 7d.`);
+  return value;
 });
 
 const bindAddress = accepting('HOST:PORT, :PORT or off', (text: string): string => {
@@ -70,7 +78,7 @@ export function addStartOptions(command: Command): Command {
     .option(
       '--journal <directory>',
       'write what is deleted or overwritten in OVN here first, for kiln undo; or off',
-      journalDirectory,
+      outputDirectory,
       'off',
     )
     .option(
@@ -79,6 +87,14 @@ export function addStartOptions(command: Command): Command {
       wholeNumber(1, 1_048_576),
       DEFAULT_JOURNAL_BYTES / MEBIBYTE,
     )
+    .option(
+      '--backup <directory>',
+      'write backups of the whole Northbound database here, while this process leads; or off',
+      outputDirectory,
+      'off',
+    )
+    .addOption(new Option('--backup-every <duration>', 'time between two backups').argParser(interval).default(interval('24h'), '24h'))
+    .option('--backup-keep <count>', 'number of backups that stay; older ones go', wholeNumber(1, 100_000), 14)
     .option(
       '--metrics-bind-address <address>',
       'serve /metrics, /healthz and /readyz here: HOST:PORT, :PORT for every address, or off',

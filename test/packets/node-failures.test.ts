@@ -388,7 +388,7 @@ test(
       const plugin = join(two.disk, '../plugin');
       await runProgram(['dd', 'if=/dev/zero', `of=${plugin}`, 'bs=1M', 'count=3', 'status=none']);
       const places = { binaries: join(small, 'bin'), configurations: join(small, 'conf'), socket: '/s', priority: '01' };
-      await assert.rejects(installCniFiles({ plugin, ...places }), /bin\/kiln-cni cannot be written: .*(?:ENOSPC|no space left)/i);
+      await assert.rejects(installCniFiles({ plugin, ...places }), /bin\/kube-ovn cannot be written: .*(?:ENOSPC|no space left)/i);
       assert.deepEqual([await readdir(places.binaries), await readdir(places.configurations)], [[], []]);
     } finally {
       await runProgram(['umount', small]);

@@ -3,6 +3,7 @@ import type { Operation } from '../../ovsdb/operation.ts';
 import { mapSet, mutateDelete } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
+import type { InstalledFile } from '../install/cni-files.ts';
 import { type RoutingLine, routingLines } from '../kernel/routing-commands.ts';
 import { chainLines, type FilterChain, type ListedRule } from '../packet-filter/other-firewalls.ts';
 import { INTEGRATION_BRIDGE } from '../rules/node-settings.ts';
@@ -22,8 +23,8 @@ export interface Remains {
   readonly tables: readonly string[];
   readonly chains: ReadonlyMap<FilterChain, readonly ListedRule[]>;
   readonly routing: readonly RoutingLine[];
-  /** Files of the CNI plugin, the configuration first. */
-  readonly files: readonly string[];
+  /** Files of the CNI plugin, in their order. */
+  readonly files: readonly InstalledFile[];
 }
 
 export interface CleanupStep {
@@ -32,17 +33,17 @@ export interface CleanupStep {
   readonly action:
     | { readonly kind: 'transaction'; readonly operations: readonly Operation[] }
     | { readonly kind: 'command'; readonly command: readonly [string, ...string[]]; readonly input?: string }
-    | { readonly kind: 'file'; readonly path: string };
+    | { readonly kind: 'file'; readonly file: InstalledFile };
 }
 
-/** In their order: first the configuration, so that no runtime starts another pod; ports before their devices. */
+/** In their order: first the files, so that no runtime starts another pod; ports before their devices. */
 export function cleanupSteps({ replica, links, tables, chains, routing, files }: Remains): readonly CleanupStep[] {
   const command = (what: string, one: readonly [string, ...string[]], input?: string): CleanupStep => ({
     what,
     action: { kind: 'command', command: one, ...(input === undefined ? {} : { input }) },
   });
   return [
-    ...files.map((path): CleanupStep => ({ what: `file ${path}`, action: { kind: 'file', path } })),
+    ...files.map((file): CleanupStep => ({ what: fileText(file), action: { kind: 'file', file } })),
     ...(replica === undefined ? [] : vswitchSteps(replica)),
     ...links.map((link) => command(`device ${link}`, ['ip', 'link', 'delete', 'dev', link])),
     ...tables.map((table) => command(`table ${table} of nftables`, ['nft', 'delete', 'table', ...table.split(' ')])),
@@ -58,6 +59,11 @@ export function cleanupSteps({ replica, links, tables, chains, routing, files }:
       ),
     ),
   ];
+}
+
+function fileText({ path, before, isForeign }: InstalledFile): string {
+  if (before === undefined) return `file ${path}`;
+  return isForeign === true ? `file ${before}` : `file ${path}: what another program had there comes back`;
 }
 
 function vswitchSteps(replica: Replica): readonly CleanupStep[] {

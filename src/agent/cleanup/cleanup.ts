@@ -1,8 +1,8 @@
 /** Takes a node back to what it was before the agent. The API server is not needed. */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { OvsdbSession } from '../../ovsdb/session.ts';
 import type { Clock, Scheduler } from '../../timing/clock.ts';
-import { cniFiles, type CniPlaces } from '../install/cni-files.ts';
+import { cniFiles, type CniPlaces, takeBack } from '../install/cni-files.ts';
 import { HostNetwork } from '../kernel/host-network.ts';
 import { ourLinks } from '../kernel/ip-observation.ts';
 import type { Programs } from '../kernel/programs.ts';
@@ -91,7 +91,7 @@ async function carryOut({ action }: CleanupStep, session: OvsdbSession, programs
       return ran.ok || /Cannot find device/.test(ran.message) ? undefined : ran.message;
     }
     case 'file':
-      return await rm(action.path, { force: true }).then(
+      return await takeBack(action.file).then(
         () => undefined,
         (error: unknown) => String(error),
       );

@@ -1,10 +1,11 @@
 /** Files of the CNI plugin on a node: whole at every moment, and left alone where they are right. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { installCniFiles } from './cni-files.ts';
+import { cniFiles, installCniFiles, takeBack } from './cni-files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -23,7 +24,7 @@ const install = (socket = '/run/agent.sock'): Promise<readonly string[]> =>
   });
 
 test('N09: both names of the plugin, and last the configuration, for root alone', async () => {
-  const files = ['bin/kiln-cni', 'bin/kube-ovn', 'net.d/01-kube-ovn.conflist'].map((name) => join(folder, name));
+  const files = ['bin/kube-ovn', 'bin/kiln-cni', 'net.d/01-kube-ovn.conflist'].map((name) => join(folder, name));
   assert.deepEqual(await install(), files);
   assert.deepEqual(readdirSync(join(folder, 'bin')), ['kiln-cni', 'kube-ovn']);
   assert.equal(statSync(join(folder, 'bin/kube-ovn')).mode & 0o777, 0o755);
@@ -37,10 +38,71 @@ test('N09: both names of the plugin, and last the configuration, for root alone'
 
 test('N09: a broken or older file is replaced, and a leftover of a killed installer does not matter', async () => {
   await install();
-  writeFileSync(join(folder, 'bin/kube-ovn'), '#!/bin');
+  writeFileSync(join(folder, 'plugin'), '#!/bin/bash\n');
   writeFileSync(join(folder, 'bin/.kube-ovn.new'), 'half');
   writeFileSync(join(folder, 'net.d/01-kube-ovn.conflist'), '{"name":');
-  assert.deepEqual(await install(), [join(folder, 'bin/kube-ovn'), join(folder, 'net.d/01-kube-ovn.conflist')]);
-  assert.equal(readFileSync(join(folder, 'bin/kube-ovn'), 'utf8'), '#!/bin/sh\n');
+  const files = ['bin/kube-ovn', 'bin/kiln-cni', 'net.d/01-kube-ovn.conflist'].map((name) => join(folder, name));
+  assert.deepEqual(await install(), files);
+  for (const name of ['kube-ovn', 'kiln-cni']) assert.equal(readFileSync(join(folder, 'bin', name), 'utf8'), '#!/bin/bash\n');
+  assert.deepEqual(await install('/run/other.sock'), files.slice(2));
   assert.deepEqual(readdirSync(join(folder, 'net.d')), ['01-kube-ovn.conflist']);
+});
+
+/** Of both folders, with their contents. */
+function contents(): Readonly<Record<string, string>> {
+  const names = ['bin', 'net.d'].flatMap((part) => readdirSync(join(folder, part)).map((name) => `${part}/${name}`));
+  return Object.fromEntries(names.toSorted().map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+async function remove(): Promise<readonly string[]> {
+  const places = { binaries: join(folder, 'bin'), configurations: join(folder, 'net.d'), socket: '/run/agent.sock', priority: '01' };
+  const files = await cniFiles(places, (file) => readFile(file).catch(() => undefined));
+  for (const file of files) await takeBack(file);
+  return files.map(({ path, before, isForeign }) => {
+    const end = before === undefined ? '' : isForeign === true ? ' stays' : ' comes back';
+    return `${basename(path)}${end}`;
+  });
+}
+
+test('what Kube-OVN had under these names is back after a removal, its plugin before its configuration', async () => {
+  for (const part of ['bin', 'net.d']) mkdirSync(join(folder, part));
+  writeFileSync(join(folder, 'bin/kube-ovn'), 'ELF of Kube-OVN', { mode: 0o755 });
+  writeFileSync(join(folder, 'net.d/01-kube-ovn.conflist'), '{"name": "kube-ovn"}', { mode: 0o644 });
+  const before = contents();
+  await install();
+  // Of an upgrade, which finds our own files.
+  writeFileSync(join(folder, 'plugin'), '#!/bin/bash\n');
+  await install('/run/other.sock');
+  assert.equal(contents()['bin/.kube-ovn.before-kiln'], 'ELF of Kube-OVN');
+  assert.deepEqual(await remove(), ['kube-ovn comes back', 'kiln-cni', '01-kube-ovn.conflist comes back']);
+  assert.deepEqual(contents(), before);
+  assert.equal(statSync(join(folder, 'bin/kube-ovn')).mode & 0o777, 0o755);
+  assert.deepEqual(await remove(), []);
+});
+
+test('without another program nothing is left, the configuration goes first, and what another one wrote since stays', async () => {
+  await install();
+  assert.deepEqual(await remove(), ['01-kube-ovn.conflist', 'kube-ovn', 'kiln-cni']);
+  assert.deepEqual(contents(), {});
+  writeFileSync(join(folder, 'bin/kube-ovn'), 'ELF 1', { mode: 0o755 });
+  await install();
+  writeFileSync(join(folder, 'bin/kube-ovn'), 'ELF 2', { mode: 0o755 });
+  assert.deepEqual(await remove(), ['01-kube-ovn.conflist', 'kube-ovn stays', 'kiln-cni']);
+  assert.deepEqual(contents(), { 'bin/kube-ovn': 'ELF 2' });
+  await install();
+  assert.equal(contents()['bin/.kube-ovn.before-kiln'], 'ELF 2');
+});
+
+test('an installer that was killed between the two plugins: an upgrade keeps the copy, and a removal gives it back', async () => {
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/kube-ovn'), 'ELF', { mode: 0o755 });
+  const killed = async (): Promise<void> => {
+    await install();
+    for (const name of ['bin/kiln-cni', 'net.d/01-kube-ovn.conflist']) rmSync(join(folder, name));
+  };
+  await killed();
+  writeFileSync(join(folder, 'plugin'), '#!/bin/bash\n');
+  await killed();
+  assert.deepEqual(await remove(), ['kube-ovn comes back']);
+  assert.deepEqual(contents(), { 'bin/kube-ovn': 'ELF' });
 });

@@ -3,7 +3,7 @@
  * the configuration comes last, since a runtime that sees it calls the plugin.
  */
 import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export interface CniPlaces {
   /** Of the runtime: `/opt/cni/bin`. */
@@ -20,49 +20,113 @@ export interface CniFilesOptions extends CniPlaces {
   readonly plugin: string;
 }
 
-/** The names by which configurations call the plugin: its own, and that of Kube-OVN in NetworkAttachmentDefinitions. */
-const NAMES = ['kiln-cni', 'kube-ovn'] as const;
+/** The names by which configurations call the plugin: that of Kube-OVN in NetworkAttachmentDefinitions, and its own. */
+const [KUBE_OVN, OWN] = ['kube-ovn', 'kiln-cni'] as const;
 
 /**
- * What equals what is there is left alone.
+ * What equals what is there is left alone. Kube-OVN has the same names: what another program has there is copied first, to a file beside it.
  *
  * @returns the files that were written
  * @throws Error of the file system
  */
-export async function installCniFiles({ plugin, binaries, configurations, socket, priority }: CniFilesOptions): Promise<readonly string[]> {
+export async function installCniFiles({ plugin, ...places }: CniFilesOptions): Promise<readonly string[]> {
+  const { binaries, configurations, socket } = places;
   const written: string[] = [];
   await mkdir(binaries, { recursive: true });
   await mkdir(configurations, { recursive: true });
-  for (const name of NAMES) {
-    const file = join(binaries, name);
+  // The own one comes last: by it an older one with the other name is known.
+  for (const file of [KUBE_OVN, OWN].map((name) => join(binaries, name))) {
     if (await sameContents(plugin, file)) continue;
+    if (file.endsWith(KUBE_OVN) && (await isForeign(file, join(binaries, OWN)))) written.push(...(await keep(file)));
     await replace(file, (beside) => copyFile(plugin, beside), 0o755);
     written.push(file);
   }
-  const file = join(configurations, `${priority}-kube-ovn.conflist`);
-  const text = textOf(socket);
-  if ((await readFile(file, 'utf8').catch(() => undefined)) !== text) {
+  const file = configurationFile(places);
+  const [present, text] = [await readFile(file, 'utf8').catch(() => undefined), textOf(socket)];
+  if (present !== text) {
+    if (present !== undefined && ownerOf(present) === 'another') written.push(...(await keep(file)));
     await replace(file, (beside) => writeDurably(beside, text), 0o600);
     written.push(file);
   }
   return written;
 }
 
+/** A file of the node that `installCniFiles` wrote. */
+export interface InstalledFile {
+  readonly path: string;
+  /** Of what another program had there: it comes back. Missing: there was nothing. */
+  readonly before?: string;
+  /** It is another program's again: the copy alone goes. */
+  readonly isForeign?: true;
+}
+
 /**
- * The files that `installCniFiles` made, the configuration first. What differs from what it would write is another program's: Kube-OVN's
- * plugin has one of the names.
+ * The files that `installCniFiles` made, in the order in which they go: no runtime calls a plugin that is gone, or that of another program
+ * before it is back. What differs from what it would write is another program's.
  */
-export async function cniFiles(
-  { binaries, configurations, socket, priority }: CniPlaces,
-  read: (file: string) => Promise<Buffer | undefined>,
-): Promise<readonly string[]> {
-  const [own, other] = NAMES.map((name) => join(binaries, name));
-  const conflist = join(configurations, `${priority}-kube-ovn.conflist`);
-  const files = (await read(conflist))?.toString('utf8') === textOf(socket) ? [conflist] : [];
-  const plugin = own === undefined ? undefined : await read(own);
-  if (own === undefined || other === undefined || plugin === undefined) return files;
-  const same = (await read(other))?.equals(plugin) === true;
-  return [...files, ...(same ? [other] : []), own];
+export async function cniFiles(places: CniPlaces, read: (file: string) => Promise<Buffer | undefined>): Promise<readonly InstalledFile[]> {
+  const [other, own, conflist] = [join(places.binaries, KUBE_OVN), join(places.binaries, OWN), configurationFile(places)];
+  const plugin = await read(own);
+  const text = (await read(conflist))?.toString('utf8');
+  const found = async (path: string, isOurs: boolean): Promise<readonly InstalledFile[]> => {
+    const before = (await read(copyOf(path))) === undefined ? {} : { before: copyOf(path) };
+    if (isOurs) return [{ path, ...before }];
+    return before.before === undefined ? [] : [{ path, ...before, isForeign: true }];
+  };
+  const configuration = await found(conflist, text !== undefined && ownerOf(text) === 'kiln');
+  const plugins = [
+    // An installer that was killed left the first of the two alone.
+    ...(await found(
+      other,
+      plugin === undefined ? (await read(copyOf(other))) !== undefined : (await read(other))?.equals(plugin) === true,
+    )),
+    ...(plugin === undefined ? [] : [{ path: own }]),
+  ];
+  return configuration.some(({ before }) => before !== undefined) ? [...plugins, ...configuration] : [...configuration, ...plugins];
+}
+
+/** Takes a file away, or gives back what was there. @throws Error of the file system */
+export async function takeBack({ path, before, isForeign }: InstalledFile): Promise<void> {
+  if (before === undefined || isForeign === true) await rm(before ?? path, { force: true });
+  else await rename(before, path);
+}
+
+function configurationFile({ configurations, priority }: CniPlaces): string {
+  return join(configurations, `${priority}-kube-ovn.conflist`);
+}
+
+/** Runtimes read no file whose name begins with a point. */
+function copyOf(file: string): string {
+  return join(file, '..', `.${basename(file)}.before-kiln`);
+}
+
+/** Whether a plugin is another program's, by our own one, which is written after it. */
+async function isForeign(file: string, own: string): Promise<boolean> {
+  const exists = async (one: string): Promise<boolean> => (await stat(one).catch(() => undefined)) !== undefined;
+  return (await exists(own)) ? !(await sameContents(file, own)) : !(await exists(copyOf(file)));
+}
+
+/** @returns the copy; empty if there is nothing to copy */
+async function keep(file: string): Promise<readonly string[]> {
+  const present = await stat(file).catch(() => undefined);
+  if (present === undefined) return [];
+  const copy = copyOf(file);
+  await replace(copy, (beside) => copyFile(file, beside), present.mode & 0o777);
+  return [copy];
+}
+
+/** Whose configuration it is: this program's, also for another socket, or that of another one. Kube-OVN's has the same fields in another form. */
+function ownerOf(text: string): 'kiln' | 'another' | 'nobody' {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return 'nobody';
+  }
+  const { plugins } = Object(parsed) as { readonly plugins?: unknown };
+  const [first] = Array.isArray(plugins) ? (plugins as readonly unknown[]) : [];
+  const { server_socket: socket } = Object(first) as { readonly server_socket?: unknown };
+  return text === textOf(String(socket)) ? 'kiln' : 'another';
 }
 
 function textOf(socket: string): string {
@@ -81,9 +145,8 @@ function configuration(socket: string): object {
   };
 }
 
-/** Runtimes read no file whose name begins with a point. */
 async function replace(file: string, write: (beside: string) => Promise<unknown>, mode: number): Promise<void> {
-  const beside = join(file, '..', `.${file.slice(file.lastIndexOf('/') + 1)}.new`);
+  const beside = join(file, '..', `.${basename(file)}.new`);
   await rm(beside, { force: true });
   try {
     await write(beside);
@@ -109,8 +172,8 @@ async function writeDurably(file: string, text: string): Promise<void> {
 
 /** The size differs with nearly every change, and is asked first: the plugin is large. */
 async function sameContents(one: string, other: string): Promise<boolean> {
-  const sizes = await Promise.all([stat(one), stat(other).catch(() => undefined)]);
-  if (sizes[0].size !== sizes[1]?.size) return false;
+  const [first, second] = await Promise.all([one, other].map((file) => stat(file).catch(() => undefined)));
+  if (first === undefined || first.size !== second?.size) return false;
   const [a, b] = await Promise.all([readFile(one), readFile(other)]);
   return a.equals(b);
 }

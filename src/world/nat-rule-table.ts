@@ -2,18 +2,18 @@
 import { API_VERSION } from '../api/schema/kind.ts';
 import { kindTable } from './kind-table.ts';
 import type { NatRule } from './nat-rules.ts';
-import { eipOfRule, heldByRule, SPEC_FIELDS, STATUS_FIELDS, translationsOf } from './nat-rules.ts';
+import { annotatedEip, eipOfRule, heldByRule, SPEC_FIELDS, STATUS_FIELDS, translationsOf } from './nat-rules.ts';
 import type { Untrimmed } from './trim.ts';
 import { NETWORK_KEYS, trimMeta } from './trim.ts';
 
 /**
- * Index `eip`: name of the EIP; `ip`: what it translates, by name; `subnet`: Subnet of the addresses that the rule holds; `translates`: inner
+ * Index `eip`: names of the EIP and of the one that its annotation has; `ip`: what it translates, by name; `subnet`: Subnet of the addresses that the rule holds; `translates`: inner
  * addresses or networks; `vpc`: the Vpc whose router has its rows; `network`: the Subnet whose network it translates.
  */
 export const natRuleTable = kindTable<NatRule>({
   trim,
   indexes: () => ({
-    eip: (rule) => [eipOfRule(rule)],
+    eip: (rule) => [...new Set([eipOfRule(rule), annotatedEip(rule) ?? ''])],
     ip: ({ spec }) => [spec.ipName ?? ''],
     subnet: (rule) => [heldByRule(rule)?.subnet ?? ''],
     vpc: ({ status }) => [status?.vpc ?? ''],

@@ -11,7 +11,7 @@ import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-ei
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import { isLateForEip } from '../../blockers/late-nat-rules.ts';
+import { eipsOfRule } from '../../blockers/present-eip.ts';
 import { vpcOfEip } from '../../world/external-subnets.ts';
 import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -146,7 +146,7 @@ interface Uses {
 function usesOf(world: World, { resource, name }: AddressObject): Uses {
   const used = natRulesOf(resource).flatMap((rules) =>
     [...world.natRules[rules].bucket('eip', name)]
-      .filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`))
+      .filter((rule) => world.ask(eipsOfRule, `${rules}/${rule}`).includes(name))
       .map((rule) => [rules, rule] as const),
   );
   const newest = used

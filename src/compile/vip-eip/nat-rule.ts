@@ -8,6 +8,7 @@
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
 import { isLateForEip } from '../../blockers/late-nat-rules.ts';
+import { presentEip } from '../../blockers/present-eip.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -40,21 +41,10 @@ const eipAddresses: Query<EipAddresses | undefined> = defineQuery('eip-addresses
  * `<resource>/<name>`.
  */
 export const eipKeptByRule: Query<string> = defineQuery('nat-eip-kept', (world, key) => {
+  const before = world.ask(presentEip, key);
   const at = key.indexOf('/');
-  const resource = key.slice(0, at) as NatRuleResource;
-  const rule = world.natRules[resource].get(key.slice(at + 1));
-  if (rule === undefined || !isOfOvn(resource) || world.ask(isLateForEip, key)) return '';
-  const [before, now] = [annotatedEip(rule) ?? '', eipOfRule(rule)];
-  if (before === '' || now === '' || before === now) return '';
-  if (world.ask(eipAddresses, `ovn-eips/${now}`) !== undefined || world.ask(isTerminating, before)) return '';
-  const held = world.ask(eipAddresses, `ovn-eips/${before}`);
-  const { v4Eip = '', v6Eip = '' } = rule.status ?? {};
-  if (held === undefined || (v4Eip === '' && v6Eip === '')) return '';
-  return [v4Eip, v6Eip].every((one) => one === '' || [held.v4, held.v6].includes(one)) ? before : '';
-});
-
-const isTerminating: Query<boolean> = defineQuery('nat-eip-terminating', (world, name) => {
-  return world.addressObject('ovn-eips', name)?.terminating ?? false;
+  const rule = before === '' ? undefined : world.natRules[key.slice(0, at) as NatRuleResource].get(key.slice(at + 1));
+  return rule === undefined || world.ask(eipAddresses, `ovn-eips/${eipOfRule(rule)}`) !== undefined ? '' : before;
 });
 
 /** The rule of a kind of NAT rules. */
@@ -76,8 +66,8 @@ export function natRuleAnnotations(resource: NatRuleResource): Rule {
         const conditions = isOfOvn(resource) ? [] : [notAccepted];
         return [{ ...patch, ...withoutAddress(resource, rule, ''), conditions, withoutConditions: [CONFLICT] }];
       }
-      if (addresses === undefined && world.ask(eipKeptByRule, `${resource}/${name}`) !== '')
-        return [{ ...patch, withoutConditions: [CONFLICT] }];
+      // The annotation and the labels name the present EIP until its address is translated no longer.
+      if (world.ask(presentEip, `${resource}/${name}`) !== '') return [{ ...patch, withoutConditions: [CONFLICT] }];
       if (addresses === undefined) {
         const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
         const conditions = conflict === undefined ? [] : [conflict];

@@ -1,10 +1,10 @@
 /** The dependencies of Vips, EIPs and NAT rules, which are alike for the kinds of each family. */
 import type { Dependency } from '../../../blockers/dependency.ts';
-import { isLateForEip } from '../../../blockers/late-nat-rules.ts';
+import { eipsOfRule } from '../../../blockers/present-eip.ts';
 import type { AddressResource } from '../../../world/address-objects.ts';
 import type { NatRuleResource } from '../../../world/nat-rules.ts';
-import { eipOfRule, eipResourceOf, heldByRule } from '../../../world/nat-rules.ts';
-import type { Query, World } from '../../../world/world.ts';
+import { eipResourceOf, heldByRule } from '../../../world/nat-rules.ts';
+import type { Query } from '../../../world/world.ts';
 import { defineQuery, defineSet, where } from '../../../world/world.ts';
 import { usesSubnet } from './subnet-users.ts';
 
@@ -38,9 +38,9 @@ export function natRuleDependencies(dependent: NatRuleResource): readonly Depend
       dependents: defineSet(
         `${dependent}-of-eip`,
         (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'eip', value }],
-        where((world, _, name) => !world.ask(isLateForEip, `${dependent}/${name}`)),
+        where((world, eip, name) => world.ask(eipsOfRule, `${dependent}/${name}`).includes(eip)),
       ),
-      dependsOn: (world, name) => (world.ask(isLateForEip, `${dependent}/${name}`) ? [] : eipsNamedBy(world, dependent, name)),
+      dependsOn: (world, name) => world.ask(eipsOfRule, `${dependent}/${name}`),
     },
     {
       // The router of a Vpc has the rows of a rule in effect.
@@ -70,8 +70,3 @@ const subnetHeldByRule: Query<string> = defineQuery('subnet-held-by-rule', (worl
   if (held === undefined || world.ask(subnetHeldBy, `${eipResourceOf(resource)}/${held.eip}`) === held.subnet) return '';
   return held.subnet;
 });
-
-function eipsNamedBy(world: World, resource: NatRuleResource, name: string): readonly string[] {
-  const rule = world.natRules[resource].get(name);
-  return rule === undefined || eipOfRule(rule) === '' ? [] : [eipOfRule(rule)];
-}

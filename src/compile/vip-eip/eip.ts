@@ -11,6 +11,7 @@ import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-ei
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import { eipsOfRule } from '../../blockers/present-eip.ts';
 import { vpcOfEip } from '../../world/external-subnets.ts';
 import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
@@ -57,13 +58,19 @@ export const ovnEip: Rule = {
       status: ({ v4, v6, mac }) => ({ v4Ip: v4, v6Ip: v6, macAddress: mac, type, nat: uses.nat, ...(type !== 'lsp' && { ready }) }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
-    const report: PatchOutput = object.terminating
-      ? patchOf(object)
-      : { ...patchOf(object), ...inUse(name, uses), annotations: { [annotationKey.vpcNat]: uses.last === '' ? null : uses.last } };
+    const report: PatchOutput = {
+      ...patchOf(object),
+      ...inUse(name, uses),
+      annotations: { [annotationKey.vpcNat]: uses.last === '' ? null : uses.last },
+    };
+    if (object.terminating)
+      return blockersOf(world, 'ovn-eips', name).count === 0 ? outputs : [...outputs, { ...report, status: { nat: uses.nat } }];
     const madeFor = observed.metadata.annotations?.[kilnAnnotation.portOf];
-    return madeFor === undefined || madeFor === vpc || object.terminating
-      ? [...outputs, report]
-      : [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }];
+    // What is being deleted cannot come back with its port: one that rules use stays until they are gone.
+    const isObsolete = madeFor !== undefined && madeFor !== vpc && uses.count === 0;
+    return isObsolete
+      ? [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }]
+      : [...outputs, report];
   },
 };
 

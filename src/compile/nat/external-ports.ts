@@ -70,7 +70,7 @@ function eipPortOutputs(world: World, vpc: VpcView, external: SubnetView): reado
   const exists = world.ask(eipExists, eip);
   // Until the OvnEip has its address the port keeps its own: with a release of Kube-OVN that gives it no finalizer, say.
   const addresses = (exists ? world.ask(eipOfPortHolds, eip) : undefined) ?? addressesOfPort(world, vpc, subnet);
-  const missing = exists ? [] : missingEip(world, vpc, subnet);
+  const missing = exists ? [] : missingEip(world, vpc, external);
   if (!hasAddress(addresses)) return missing;
   if (!isWithin(external, addresses)) return [...missing, ...existingPort(world, vpc, subnet)];
   return world.ask(gatewayChassis, vpc.name).length === 0 ? missing : [...missing, ...portRows(world, vpc, external, addresses)];
@@ -209,12 +209,14 @@ function existingPort(world: World, vpc: VpcView, subnet: string): readonly RowO
 }
 
 /**
- * The OvnEip of a port that is to be made. If it was removed by force, it gets the addresses that the port has: the request holds them until
- * it exists again.
+ * The OvnEip of a port that is to be made. If it was removed by force, it gets the addresses that the port has, unless the Subnet has another
+ * network now: the request holds them until it exists again.
  */
-function missingEip(world: World, vpc: VpcView, subnet: string): readonly Output[] {
+function missingEip(world: World, vpc: VpcView, external: SubnetView): readonly Output[] {
+  const subnet = external.name;
   const name = eipOfPort(vpc.name, subnet);
-  const { v4, v6, mac } = addressesOfPort(world, vpc, subnet);
+  const has = addressesOfPort(world, vpc, subnet);
+  const { v4, v6, mac } = isWithin(external, has) ? has : { ...has, v4: '', v6: '' };
   const parsedMac = parseMac(mac);
   const object = {
     apiVersion: API_VERSION,

@@ -4,6 +4,7 @@ import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
 import { configuredPort, eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
+import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -63,12 +64,24 @@ function whyUnconnected(world: World, name: string, subnet: string): Problem | u
   const config = configuredPort(world, name, subnet);
   const unreserved = config === undefined ? undefined : reservationProblem(world, name, subnet);
   if (problem !== undefined || unreserved !== undefined) return problem ?? unreserved;
+  const outside = config === undefined ? outsideProblem(world, name, subnet) : undefined;
+  if (outside !== undefined) return outside;
   if (world.ask(connectedExternals, name).includes(subnet)) return undefined;
   const eip = eipOfPort(name, subnet);
   const why = config === undefined ? world.ask(eipRefused, eip) : '';
   const text = `Vpc ${name}: the router has no port in Subnet ${subnet} yet`;
   if (why === '') return { reason: 'ExternalPending', message: text, inProgress: true };
   return { reason: 'ExternalEipInvalid', message: `${text}: ${why}; ${commandText`kubectl describe ovn-eip ${eip}`}` };
+}
+
+/** The port has an address of a network that the Subnet had before it was removed by force. */
+function outsideProblem(world: World, name: string, subnet: string): Problem | undefined {
+  const eip = eipOfPort(name, subnet);
+  const network = world.ask(outOfNetwork, eip);
+  if (network === '') return undefined;
+  const what = `the router port in Subnet ${subnet} has the address of OvnEip ${eip}, which is outside of ${network}, the network of the Subnet now`;
+  const then = 'once no NAT rule uses that OvnEip and it is deleted, the Vpc makes one with an address of that network';
+  return { reason: 'ExternalEipInvalid', message: `Vpc ${name}: ${what}; ${then}; ${commandText`kubectl delete ovn-eip ${eip}`}` };
 }
 
 /** Why an OvnEip has no address; empty while it may get one. */

@@ -52,6 +52,8 @@ export interface AddressKind {
   /** The spec fields with the addresses, in the kind's spelling. */
   readonly spec: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
+  /** What makes another object with an address of the Subnet, once this one is deleted; a user does, if nothing else. */
+  readonly replacedBy?: string | undefined;
   /** Ineffective fields of the spec. */
   readonly ineffective?: readonly Finding[];
   /** What Kiln does not implement of the object, and the consequence, as one sentence. */
@@ -96,7 +98,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (lease.kind === 'expired') return [{ kind: 'address-request', request }, lease.deletion];
   const immutable = immutableFieldCondition(object);
   const conditions = [
-    immutable ?? outOfRangeCondition(world, object, held) ?? rowConflictCondition(world, object),
+    immutable ?? outOfRangeCondition(world, object, kind) ?? rowConflictCondition(world, object),
     unimplementedCondition(object, kind),
     conflictOf(world, object),
     lease.kind === 'reported' ? lease.condition : undefined,
@@ -249,14 +251,22 @@ function immutableFieldCondition(object: AddressObject): ConditionOutput | undef
 /**
  * The condition if the Subnet was removed by force and recreated with another network: the object keeps its address, which is unreachable.
  */
-function outOfRangeCondition(world: World, object: AddressObject, held: AddressTexts | undefined): ConditionOutput | undefined {
-  const { kind, name, subnet } = object;
-  const view = held === undefined ? undefined : world.ask(subnetView, subnet);
-  if (held === undefined || view === undefined || view.cidr === '' || isWithin(view, held)) return undefined;
+function outOfRangeCondition(world: World, object: AddressObject, { replacedBy }: AddressKind): ConditionOutput | undefined {
+  const { kind, name, subnet, held } = object;
+  const network = networkWithout(world, object);
+  if (held === undefined || network === '') return undefined;
+  const command = commandText`kubectl delete ${editable(object)}`;
+  const next = replacedBy === undefined ? `create another ${kind}, then ${command}` : `then ${replacedBy} makes another one; ${command}`;
   const message =
-    `${kind} ${name}: address ${joinDual(held)} is outside of ${view.cidr}, the network that Subnet ${subnet} has now; the ${kind} keeps ` +
-    `the address until it is deleted; create another ${kind}, then ${commandText`kubectl delete ${editable(object)}`}`;
+    `${kind} ${name}: address ${joinDual(held)} is outside of ${network}, the network that Subnet ${subnet} has now; the ${kind} keeps ` +
+    `the address until it is deleted; ${next}`;
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
+}
+
+/** The networks of the Subnet, if the object's address is outside of them; empty if it is inside, or none is in effect. */
+export function networkWithout(world: World, { held, subnet }: AddressObject): string {
+  const view = held === undefined ? undefined : world.ask(subnetView, subnet);
+  return held === undefined || view === undefined || isWithin(view, held) ? '' : view.cidr;
 }
 
 /**

@@ -7,6 +7,7 @@ import { isLabelValue } from '../../api/values/label-value.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
@@ -26,7 +27,7 @@ import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
 import { translations } from '../nat/translation.ts';
-import { addressOutputs, ownerOf, patchOf } from './address-object.ts';
+import { addressOutputs, networkWithout, ownerOf, patchOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
   name: 'ovn-eip',
@@ -45,6 +46,7 @@ export const ovnEip: Rule = {
         ...unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
         ...(type === 'lrp' && vpc === undefined ? [unusedPort(name, object.subnet)] : []),
       ],
+      replacedBy: type === 'lrp' && vpc !== undefined ? `Vpc ${vpc}` : undefined,
       // An OvnEip for a router port or a node port is in use.
       used: uses.count > 0 || type !== 'nat',
       labels: ({ v4, v6 }) => ({
@@ -67,12 +69,15 @@ export const ovnEip: Rule = {
       return blockersOf(world, 'ovn-eips', name).count === 0 ? outputs : [...outputs, { ...report, status: { nat: uses.nat } }];
     const madeFor = observed.metadata.annotations?.[kilnAnnotation.portOf];
     // What is being deleted cannot come back with its port: one that rules use stays until they are gone.
-    const isObsolete = madeFor !== undefined && madeFor !== vpc && uses.count === 0;
-    return isObsolete
-      ? [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }]
-      : [...outputs, report];
+    const isObsolete = madeFor !== undefined && (madeFor !== vpc || world.ask(outOfNetwork, name) !== '') && uses.count === 0;
+    return isObsolete ? [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }] : [...outputs, report];
   },
 };
+
+outOfNetwork.define((world, name) => {
+  const eip = world.addressObject('ovn-eips', name);
+  return eip === undefined ? '' : networkWithout(world, eip);
+});
 
 /** Most rules that the condition names. */
 const NAMED = 10;

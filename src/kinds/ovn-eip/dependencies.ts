@@ -2,12 +2,15 @@ import type { Dependency } from '../../blockers/dependency.ts';
 import { eipOfPort, requestedExternals, vpcOfEip } from '../../world/external-subnets.ts';
 import type { World } from '../../world/world.ts';
 import { defineQuery, defineSet } from '../../world/world.ts';
+import { outOfNetwork } from './dependencies/out-of-network.ts';
 import { addressObjectDependencies } from '../subnet/dependencies/address-dependencies.ts';
 
-/** The Vpc whose router port has the address of an OvnEip; empty for none. */
+/** The Vpc whose router port has the address of an OvnEip; empty for none. One that no port can use any longer makes place for another one. */
 const vpcOfPort = defineQuery('vpc-of-eip-port', (world: World, name: string) => {
   const eip = world.addressObject('ovn-eips', name);
-  return eip === undefined || (eip.typeInEffect ?? eip.type) !== 'lrp' ? '' : (vpcOfEip(world, name, eip.subnet) ?? '');
+  return eip === undefined || (eip.typeInEffect ?? eip.type) !== 'lrp' || world.ask(outOfNetwork, name) !== ''
+    ? ''
+    : (vpcOfEip(world, name, eip.subnet) ?? '');
 });
 
 export const dependencies: readonly Dependency[] = [

@@ -364,7 +364,8 @@ export const REASONS = {
     next: 'set spec.enableExternal of the Vpc, or name the Subnet in its spec.extraExternalSubnets',
   },
   NatConflict: {
-    means: 'two NAT rules translate the same: one of them is in effect, and both say so',
+    means:
+      'two NAT rules translate the same: one of them is in effect; or two give one address inside two addresses outside: both are; both rules say so',
     next: 'change or delete one of them; the message names the other one',
   },
   NatRuleInvalid: breach('the spec of the NAT rule'),

@@ -55,6 +55,8 @@ export type NatRule = KubeObject<
     readonly v6Ip?: string;
     readonly v4IpCidr?: string;
     readonly v6IpCidr?: string;
+    readonly protocol?: string;
+    readonly externalPort?: string;
     readonly conditions?: readonly Condition[];
   }
 >;

@@ -15,7 +15,7 @@ import { INEFFECTIVE, ineffectiveCondition } from '../ineffective-condition.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { conflictSentence, describeRule, precedingRule, waitingRules } from './nat-conflicts.ts';
+import { conflictSentence, describeRule, otherSourcesText, precedingRule, waitingRules } from './nat-conflicts.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
 import { outgoingPolicies } from './outgoing-policies.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
@@ -131,10 +131,12 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
   conditions.push(...(ineffective.conditions ?? []));
   absent.push(...(ineffective.withoutConditions ?? []));
   const [first, ...others] = waiting;
-  if (first === undefined) absent.push('NatConflict');
+  const sources = otherSourcesText(world, key);
+  if (first === undefined && sources === '') absent.push('NatConflict');
   else {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const message = `${subject} is in effect, and ${first}${more}, which translates the same, waits for it; change or delete one of them`;
+    const waits = `${subject} is in effect, and ${first}${more}, which translates the same, waits for it; change or delete one of them`;
+    const message = [...(first === undefined ? [] : [waits]), ...(sources === '' ? [] : [`${subject}: ${sources}`])].join('. ');
     conditions.push({ type: 'NatConflict', status: 'True', reason: 'NatConflict', message, event: 'Warning', eventOnce: true });
   }
   // Until the rows are observed the status stays as it is, also that of an edited rule: each write would be followed by another one.

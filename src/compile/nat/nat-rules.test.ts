@@ -187,7 +187,7 @@ test('two rules that translate the same: the older one is in effect, both say so
   made.put('ovn-dnat-rules', 'd3', { ...port, protocol: 'udp', ipName: 'api.shop' });
   assert.match(
     bench.condition('ovn-dnat-rules', 'd2', 'Accepted')?.message ?? '',
-    /OvnDnatRule d1 translates the same; of two such rules the older one is in effect/,
+    /OvnDnatRule d1 translates the same; of two such rules the one in effect stays/,
   );
   assert.match(
     bench.condition('ovn-dnat-rules', 'd1', 'NatConflict')?.message ?? '',

@@ -10,7 +10,7 @@ import { podOwner, podView } from '../pod/view/pod-view.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { conflictText, precedingRule } from './nat-conflicts.ts';
+import { conflictText, otherSourcesText, precedingRule } from './nat-conflicts.ts';
 import { podNatRows } from './nat-rows.ts';
 import { outgoingPolicies } from './outgoing-policies.ts';
 import type { PodUse } from './pod-translation.ts';
@@ -43,6 +43,7 @@ export const podNat: Rule = {
         uid: pod.uid,
         ...conditionFrom(
           results.flatMap(({ problem }) => problem ?? []),
+          results.flatMap(({ note }) => note ?? []),
           results.length,
         ),
       },
@@ -53,6 +54,8 @@ export const podNat: Rule = {
 
 interface Result {
   readonly rows: readonly Output[];
+  /** What a user should know of what is in effect. */
+  readonly note?: string;
   readonly problem?: Problem;
 }
 
@@ -72,7 +75,9 @@ function outputsOf(world: World, use: PodUse, pod: PodView): Result | undefined 
   if (preceding !== '')
     return { rows, problem: { reason: 'NatConflict', message: `${subjectOf(use, pod)}: ${conflictText(world, result.vpc, preceding)}` } };
   rows.push(...podNatRows(use, result, podOwner(pod)), ...outgoingPolicies(world, key, podOwner(pod)));
-  if (hasExternalPort(world, result.vpc, result.external) && placed) return { rows };
+  const sources = otherSourcesText(world, key);
+  if (hasExternalPort(world, result.vpc, result.external) && placed)
+    return { rows, ...(sources !== '' && { note: `${subjectOf(use, pod)}: ${sources}` }) };
   const conflict = rowConflictOf(world, podOwner(pod));
   if (conflict !== undefined) return { rows, problem: { reason: 'RowConflict', message: `${subjectOf(use, pod)}: ${conflict}` } };
   const message = `${subjectOf(use, pod)}: the router of Vpc ${result.vpc} has no port in Subnet ${result.external} yet`;
@@ -85,11 +90,13 @@ function subjectOf(use: PodUse, { key }: PodView): string {
 
 function conditionFrom(
   problems: readonly Problem[],
+  notes: readonly string[],
   requests: number,
 ): { readonly conditions?: readonly ConditionOutput[]; readonly withoutConditions?: readonly [typeof POD_TRANSLATED] } {
   if (requests === 0) return { withoutConditions: [POD_TRANSLATED] };
   const [first] = problems;
-  if (first === undefined) return { conditions: [{ type: POD_TRANSLATED, status: 'True', reason: 'Translated', message: '' }] };
+  if (first === undefined)
+    return { conditions: [{ type: POD_TRANSLATED, status: 'True', reason: 'Translated', message: notes.join('. ') }] };
   const { reason, inProgress } = first;
   const message = problems.map((problem) => problem.message).join('. ');
   return {

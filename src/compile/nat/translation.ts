@@ -22,7 +22,7 @@ import { OVN_NAT_RULES } from './ovn-nat-rules.ts';
 
 interface Entry {
   readonly name: string;
-  /** Identity and age of the rule, by which one of several rules that conflict has precedence. */
+  /** Identity and age of the rule, by which one of several new rules that conflict has precedence. */
   readonly age: string;
   readonly result: Translation | ({ readonly kind: 'problem' } & Problem);
   /** Whose router translates; empty for a problem. */

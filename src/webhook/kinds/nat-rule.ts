@@ -3,7 +3,7 @@
  * EIP that is being deleted accepts no new NAT rule. Of OVN's kinds also what the spec alone shows to be wrong is denied, and what another rule
  * translates already.
  */
-import { conflictOfNew } from '../../compile/nat/nat-conflicts.ts';
+import { conflictOfNew, sourcesOfNew } from '../../compile/nat/nat-conflicts.ts';
 import { isOvnNatRule } from '../../compile/nat/ovn-nat-rules.ts';
 import { translationOf } from '../../compile/nat/translation.ts';
 import { eipTerminating } from '../../compile/vip-eip/nat-rule.ts';
@@ -45,6 +45,12 @@ export function validateNatRuleUpdate(resource: NatRuleResource, before: NatRule
   return [...denials, ...ovnRuleDenials(resource, after, observed, before)];
 }
 
+/** What is in effect, and not as it may be meant. */
+function warningsOf(resource: NatRuleResource, rule: NatRule, { world, complete }: Observed): readonly string[] {
+  const warning = complete && isOvnNatRule(resource) ? sourcesOfNew(world, resource, rule) : '';
+  return warning === '' ? [] : [warning];
+}
+
 /** The fields of a NAT rule that `world/nat-rules.ts` reads. */
 const TYPES: TypesOf = {
   spec: object('', Object.fromEntries(SPEC_FIELDS.map((field) => [field, string()]))),
@@ -57,11 +63,11 @@ export function natRuleAdmission(resource: NatRuleResource): KindAdmission {
     types: TYPES,
     validateCreate: (rule, observed) => ({
       denials: validateNatRuleCreate(resource, rule as unknown as NatRule, observed),
-      warnings: [],
+      warnings: warningsOf(resource, rule as unknown as NatRule, observed),
     }),
     validateUpdate: (before, after, observed) => ({
       denials: validateNatRuleUpdate(resource, before as unknown as NatRule, after as unknown as NatRule, observed),
-      warnings: [],
+      warnings: warningsOf(resource, after as unknown as NatRule, observed),
     }),
   };
 }

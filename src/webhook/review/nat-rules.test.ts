@@ -6,14 +6,39 @@ import type { ReviewedObject } from '../protocol/admission-review.ts';
 import { admissionRequest } from '../testing/admission-request.ts';
 import { validateRequest } from './validate-request.ts';
 
-function denied({ bench }: NatScene, resource: ResourceName, name: string, spec: object, before?: object): readonly string[] {
+function reviewed(
+  { bench }: NatScene,
+  resource: ResourceName,
+  name: string,
+  spec: object,
+  before?: object,
+): ReturnType<typeof validateRequest> {
   const request = {
     ...admissionRequest(before === undefined ? 'CREATE' : 'UPDATE', resource, { metadata: { name }, spec }),
     oldObject: (before === undefined ? undefined : { metadata: { name }, spec: before }) as ReviewedObject | undefined,
   };
   const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
-  return validateRequest(request, observed, () => undefined).denials.map(({ code, message }) => `${code}: ${message}`);
+  return validateRequest(request, observed, () => undefined);
 }
+
+function denied(...request: Parameters<typeof reviewed>): readonly string[] {
+  return reviewed(...request).denials.map(({ code, message }) => `${code}: ${message}`);
+}
+
+test('a second address outside for one address inside is a warning: OVN takes either for what that sends', () => {
+  const scene = new NatScene();
+  for (const name of ['e1', 'e2', 'e3']) scene.eip(name);
+  const target = { vpc: 'blue', v4Ip: '10.5.0.9' };
+  scene.put('ovn-fips', 'f1', { ovnEip: 'e1', ...target });
+  const second = { ovnEip: 'e2', ...target };
+  assert.deepEqual(reviewed(scene, 'ovn-fips', 'f2', second), {
+    denials: [],
+    warnings: ['OvnFip f2: OvnFip f1 has the same address inside: for what that address sends OVN takes either external address'],
+  });
+  assert.deepEqual(reviewed(scene, 'ovn-fips', 'f2', { ...second, v4Ip: '10.5.0.10' }).warnings, []);
+  scene.put('ovn-fips', 'f2', second);
+  assert.deepEqual(reviewed(scene, 'ovn-fips', 'f2', { ...second, ovnEip: 'e3' }, second).warnings, [], 'as before');
+});
 
 test('a NAT rule that translates what another one translates is denied, at its creation and by an edit', () => {
   const scene = new NatScene();
@@ -23,7 +48,10 @@ test('a NAT rule that translates what another one translates is denied, at its c
   scene.put('ovn-dnat-rules', 'd1', dnat);
   scene.put('ovn-fips', 'f1', { ovnEip: 'e2', vpc: 'blue', v4Ip: '10.5.0.9' });
   const of = (name: string, spec: object, before?: object): readonly string[] => denied(scene, 'ovn-dnat-rules', name, spec, before);
-  assert.match(of('d2', dnat).join(), /^NatConflict: OvnDnatRule d2: OvnDnatRule d1 translates the same/);
+  assert.match(
+    of('d2', dnat).join(),
+    /^NatConflict: OvnDnatRule d2: OvnDnatRule d1 translates the same; change or delete that one first, .*kubectl describe ovn-dnat-rules\.kubeovn\.io d1$/,
+  );
   assert.deepEqual(of('d2', { ...dnat, protocol: 'UDP' }), []);
   assert.match(of('d2', { ...dnat, protocol: 'TCP' }, { ...dnat, externalPort: '81' }).join(), /^NatConflict/);
   assert.deepEqual(of('d1', { ...dnat, internalPort: '8080' }, dnat), [], 'its own claim');

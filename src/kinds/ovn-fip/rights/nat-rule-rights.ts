@@ -18,7 +18,7 @@ const LIMIT: AccountLimit = {
       onlyKeys('object.metadata.labels', "k.startsWith('ovn.kubernetes.io/')"),
     ),
   }),
-  message: 'write the EIP of a NAT rule into its labels and annotations, remove its finalizer, and change nothing else of it',
+  message: 'write the EIP of a NAT rule into its labels and annotations, write its finalizer, and change nothing else of it',
 };
 
 export const natRuleRights: KindRights = { limits: [LIMIT] };

@@ -69,6 +69,8 @@ export const switchToRouterPort = (logicalSwitch: string, router: string): strin
 export const routerToSwitchPort = (router: string, logicalSwitch: string): string => `${router}-${logicalSwitch}`;
 /** The port that connects the switch of an underlay Subnet to the network of the nodes. */
 export const localnetPort = (logicalSwitch: string): string => `localnet.${logicalSwitch}`;
+/** The virtual port of an address in `spec.vips` of a Subnet. */
+export const subnetVipPort = (subnet: string, address: string): string => `${subnet}-vip-${address}`;
 /** The port of `vpc` in a peering with `remote`. */
 export const peerPort = (vpc: string, remote: string): string => `${vpc}-${remote}`;
 /** The BFD port of a Vpc, and its chassis group. */

@@ -1,8 +1,10 @@
 /** The Subnets of a pod's addresses, as its annotations claim. An index for look-ups; a tenant writes annotations, so it proves nothing. */
-import { MOST_CLAIMS } from '../api/pod/annotation-limits.ts';
+import { MOST_CLAIMS, MOST_PORT_VIPS } from '../api/pod/annotation-limits.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { Labels } from '../api/kubernetes/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
+import { canonicalAddress } from '../net/address.ts';
+import { splitList } from '../net/dual.ts';
 import { pairOf } from './domain.ts';
 
 const ALLOCATED = '.kubernetes.io/allocated';
@@ -21,6 +23,13 @@ export function allocatedSubnets(annotations: Labels): readonly string[] {
 }
 
 const PORT_VIPS = '.kubernetes.io/port_vips';
+
+/** The addresses of `port_vips`, of any interface, in canonical form. */
+export function portVipAddresses(annotations: Labels): readonly string[] {
+  const listed = Object.keys(annotations).filter((key) => key.endsWith(PORT_VIPS));
+  const addresses = listed.slice(0, MOST_CLAIMS).flatMap((key) => splitList(annotations[key] ?? '').slice(0, MOST_PORT_VIPS));
+  return [...new Set(addresses.flatMap((text) => canonicalAddress(text) ?? []))];
+}
 
 /** Pairs of Subnet and node of a pod that names further addresses (`aaps`, `port_vips`). */
 export function furtherAddressSubnets({ metadata: { annotations = {} }, spec: { nodeName = '' } }: Pod): readonly string[] {

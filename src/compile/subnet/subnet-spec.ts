@@ -81,12 +81,11 @@ export const subnetUnsupported: Rule = {
 };
 
 /**
- * Fields that Kiln does not implement: virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent
+ * Fields that Kiln does not implement: multicast, egress gateways. Outgoing NAT is not among them: the node agent
  * implements it and reads the Subnet itself.
  */
 export function unimplementedSubnetFields(spec: SubnetSpec): string[] {
   const isSet: Readonly<Record<string, boolean>> = {
-    vips: (spec.vips ?? []).length > 0,
     enableMulticastSnoop: spec.enableMulticastSnoop === true,
     enableExternalLBAddress: spec.enableExternalLBAddress === true,
     nodeNetwork: (spec.nodeNetwork ?? '') !== '',

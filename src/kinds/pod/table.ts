@@ -4,7 +4,7 @@ import { launchedInstance } from '../../api/kubernetes/virtual-machine.ts';
 import { vipNames } from '../../api/pod/annotation-limits.ts';
 import { annotationKey, POD_CONDITIONS, podAnnotation } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
-import { allocatedSubnets, furtherAddressSubnets } from '../../world/allocated-subnets.ts';
+import { allocatedSubnets, furtherAddressSubnets, portVipAddresses } from '../../world/allocated-subnets.ts';
 import { Interner } from '../../world/interner.ts';
 import { kindTable } from '../../world/kind-table.ts';
 import { internLabels, labelSetOf } from '../../world/label-set.ts';
@@ -25,6 +25,8 @@ export const table = kindTable<Pod>({
     vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
     /** Vips of further addresses that its ports may use. */
     allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
+    /** Further addresses that its ports may send from. */
+    portVip: ({ metadata }) => portVipAddresses(metadata.annotations ?? {}),
     /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
     furtherAt: (pod) => furtherAddressSubnets(pod),
     /** Its addresses, where Kube-OVN translated them by annotation. */

@@ -11,6 +11,7 @@ import { subnetLoadBalancers } from '../../compile/subnet/rows/subnet-load-balan
 import { subnetNodeServices } from '../../compile/subnet/rows/subnet-node-services.ts';
 import { subnetRoutes } from '../../compile/subnet/rows/subnet-routes.ts';
 import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
+import { subnetVips } from '../../compile/subnet/rows/subnet-vips.ts';
 import { subnetMtuRecord } from '../../compile/subnet/status/subnet-mtu-record.ts';
 import { subnetStatus, subnetUsageStatus } from '../../compile/subnet/status/subnet-status.ts';
 import { subnetLifecycle } from '../../compile/subnet/subnet-lifecycle.ts';
@@ -24,6 +25,7 @@ export const rules: readonly Rule[] = [
   subnetUnsupported,
   subnetSwitch,
   subnetLocalnet,
+  subnetVips,
   subnetInterconnection,
   vpcOverlayNetworks,
   subnetNodeServices,

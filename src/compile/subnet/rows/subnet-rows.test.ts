@@ -350,16 +350,16 @@ test("multicast snooping that Kube-OVN set in the switch stays while the Subnet 
 });
 
 test('fields of a Subnet that are not implemented are reported', () => {
-  const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true, vips: ['10.0.0.9'] });
+  const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true });
   const reported = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
   assert.deepEqual(
     reported.map(({ message }) => message.split(' ')[2]),
-    ['spec.vips', 'spec.enableMulticastSnoop', 'spec.nodeNetwork'],
+    ['spec.enableMulticastSnoop', 'spec.nodeNetwork'],
   );
   const condition = bench.condition('subnets', 'red', 'NotCarriedOut');
   assert.deepEqual([condition?.status, condition?.reason], ['True', 'UnsupportedField']);
   for (const { message } of reported) assert.ok(condition?.message?.includes(message) === true, condition?.message);
-  bench.edit('subnets', 'red', { nodeNetwork: '', enableMulticastSnoop: false, vips: [] });
+  bench.edit('subnets', 'red', { nodeNetwork: '', enableMulticastSnoop: false });
   bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'NotCarriedOut'), undefined);
 });

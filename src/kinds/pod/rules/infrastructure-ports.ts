@@ -3,20 +3,32 @@
  * node `x1.example`; pod `localnet` in a namespace with the name of an underlay Subnet; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The
  * name of a pod's port has a dot, so only nodes, Subnets and Vpcs with a dot in their names matter: in most clusters none but nodes.
  */
-import { localnetPort, nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
+import { localnetPort, nodePortName, peerPort, routerToSwitchPort, subnetVipPort, switchToRouterPort } from '../../../api/names.ts';
+import { canonicalAddress } from '../../../net/address.ts';
 import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 
 const OF_NODE = nodePortName('');
 const OF_UNDERLAY = localnetPort('');
+const OF_VIP = subnetVipPort('', '');
 
 /** The object, as `Kind name`, with a port of this name; undefined if a pod's port may have it. */
 export function infrastructureWithPort(world: World, port: string): string | undefined {
   if (port.startsWith(OF_NODE) && world.nodes.has(port.slice(OF_NODE.length))) return `Node ${port.slice(OF_NODE.length)}`;
   const underlay = port.startsWith(OF_UNDERLAY) ? port.slice(OF_UNDERLAY.length) : '';
   if (underlay !== '' && (world.ask(subnetIntent, underlay)?.spec.vlan ?? '') !== '') return `Subnet ${underlay}`;
-  return world.ask(portsWithDots, '')[port];
+  return world.ask(portsWithDots, '')[port] ?? subnetWithVip(world, port);
+}
+
+/** The Subnet with a virtual port of this name, as its `spec.vips` says. */
+function subnetWithVip(world: World, port: string): string | undefined {
+  for (let at = port.indexOf(OF_VIP); at !== -1; at = port.indexOf(OF_VIP, at + 1)) {
+    const [subnet, address] = [port.slice(0, at), port.slice(at + OF_VIP.length)];
+    const vips = subnet === '' ? [] : (world.ask(subnetIntent, subnet)?.spec.vips ?? []);
+    if (vips.some((vip) => canonicalAddress(vip.trim()) === address)) return `Subnet ${subnet}`;
+  }
+  return undefined;
 }
 
 /**

@@ -20,6 +20,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { heldBy } from '../pod/address/held-addresses.ts';
 import { ownInterface } from '../pod/interface/pod-interface.ts';
+import { addressHolder } from '../pod/tenancy/address-holder.ts';
 import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy/tenancy.ts';
 import type { PodView } from '../pod/view/pod-view.ts';
 import { podOwner, podView } from '../pod/view/pod-view.ts';
@@ -80,7 +81,9 @@ export function podNatDenials(world: World, pod: PodView): readonly PodNatDenial
       ];
     const external = externalWith(world, world.ask(requestedExternals, defaultVpc), parsed);
     const excluded = external === undefined ? undefined : excludedFrom(world, pod, external, textsOf(parsed));
-    return excluded === undefined ? [] : [{ annotation, reason: 'NamespaceNotAdmitted', message: `${subject}: ${excluded}` }];
+    return excluded === undefined
+      ? []
+      : [{ annotation, reason: excludedReason(world, external ?? ''), message: `${subject}: ${excluded}` }];
   });
 }
 
@@ -144,7 +147,7 @@ function translationFor(world: World, use: PodUse, pod: PodView, text: string): 
   const texts = textsOf(parsed);
   const excluded = excludedFrom(world, pod, external, texts);
   if (excluded !== undefined)
-    return { reason: 'NamespaceNotAdmitted', message: `Pod ${pod.key}: annotation ${annotation} "${text}": ${excluded}` };
+    return { reason: excludedReason(world, external), message: `Pod ${pod.key}: annotation ${annotation} "${text}": ${excluded}` };
   const pairs = ([4, 6] as const).flatMap((family): readonly Pair[] => {
     const [outer, own] = family === 4 ? [texts.v4, addresses.v4] : [texts.v6, addresses.v6];
     return outer === '' || own === '' ? [] : [{ family, external: outer, inner: own }];
@@ -217,7 +220,20 @@ function excludedFrom(
   const taken = [port.v4, port.v6, config?.nextHops.v4, config?.nextHops.v6].find(
     (text) => text !== undefined && text !== '' && [texts.v4, texts.v6].includes(text),
   );
-  return taken === undefined ? undefined : `the external gateway itself has ${taken}; name another address; ${editPod(pod)}`;
+  if (taken !== undefined) return `the external gateway itself has ${taken}; name another address; ${editPod(pod)}`;
+  // Objects of a Subnet that was removed by force keep their addresses, and nothing reserves others there.
+  for (const text of [texts.v4, texts.v6].filter((one) => one !== '')) {
+    const [holder] = world.ask(addressHolder, `${external} ${text}`);
+    if (holder === undefined) continue;
+    const has = holder.kind === 'pod' ? `Pod ${holder.name}` : `${holder.kind} ${holder.name}`;
+    return `${has} has ${text} of Subnet ${external}, which was removed by force; name another address; ${editPod(pod)}`;
+  }
+  return undefined;
+}
+
+/** Without a Subnet, and with tenants that are not kept apart, an address is refused for what has it alone. */
+function excludedReason(world: World, external: string): Problem['reason'] {
+  return world.ask(subnetView, external) === undefined && world.settings.tenancy === 'open' ? 'AddressConflict' : 'NamespaceNotAdmitted';
 }
 
 function annotated({ key }: PodView, use: PodUse, text: string): string {

@@ -18,18 +18,18 @@ export const nodeChassis: Query<string> = defineQuery('node-chassis', (world, no
 });
 
 /**
- * Of gateway nodes those that can host a port. Among the chassis of a port OVN passes it on as soon as one is silent, without us; but one that
+ * The chassis of those gateway nodes that can host a port, also of ones that are not ready. Among the chassis of a port OVN passes it on as soon as one is silent, without us; but one that
  * sees no other hosts nothing, since it may be cut off itself. So a node that alone is ready has the port alone.
  */
 function hosting(world: World, nodes: readonly string[]): readonly string[] {
-  const ready = nodes.filter((node) => world.ask(nodeReady, node) && world.ask(nodeChassis, node) !== '');
-  return ready.length === 1 ? ready : nodes;
+  const running = nodes.filter((node) => world.ask(nodeChassis, node) !== '');
+  const ready = running.filter((node) => world.ask(nodeReady, node));
+  return [...new Set((ready.length === 1 ? ready : running).map((node) => world.ask(nodeChassis, node)))];
 }
 
 /** The chassis of all labelled gateway nodes, in the order of the nodes' names. */
 const labelledChassis: Query<readonly string[]> = defineQuery('labelled-gateway-chassis', (world) => {
-  const nodes = hosting(world, [...world.nodes.bucket('externalGateway', 'true')].toSorted());
-  return [...new Set(nodes.map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
+  return hosting(world, [...world.nodes.bucket('externalGateway', 'true')].toSorted());
 });
 
 /**
@@ -40,8 +40,7 @@ const defaultChassis: Query<readonly string[]> = defineQuery('default-gateway-ch
   const named = enabledGatewayConfig(world)?.nodes ?? [];
   const made = world.nodes.bucket('madeGateway', 'true');
   const labelled = [...world.nodes.bucket('externalGateway', 'true')].filter((node) => !made.has(node)).toSorted();
-  const nodes = hosting(world, [...new Set([...labelled, ...named])]);
-  return [...new Set(nodes.map((node) => world.ask(nodeChassis, node)))].filter((chassis) => chassis !== '');
+  return hosting(world, [...new Set([...labelled, ...named])]);
 });
 
 /**

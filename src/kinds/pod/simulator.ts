@@ -1,3 +1,4 @@
+import { annotationKey } from '../../api/well-known.ts';
 import type { DrawnKind, DrawnPatch, DrawnSpec, Draws, Present } from '../../testing/drawn-kind.ts';
 import { names, NAMES, podSpec, someAddress } from '../../testing/drawn-kind.ts';
 
@@ -11,6 +12,8 @@ function drawnPod(draws: Draws, present: Present): DrawnSpec {
   if (draws.chance(0.12)) annotations['ovn.kubernetes.io/ip_address'] = someAddress(draws);
   if (draws.chance(0.06)) annotations['ovn.kubernetes.io/ip_pool'] = draws.pick([...names('pool', 3), '10.1.0.2,10.1.0.3']);
   if (draws.chance(0.1)) annotations['k8s.v1.cni.cncf.io/networks'] = `${namespace}/${draws.pick(NAMES.networks)}`;
+  if (draws.chance(0.06)) Object.assign(annotations, externalAddresses(draws));
+  if (draws.chance(0.05)) annotations['ovn.kubernetes.io/port_vips'] = someAddress(draws);
   const spec = podSpec();
   if (draws.chance(0.9)) spec['nodeName'] = draws.pick(NAMES.nodes);
   if (draws.chance(0.04)) spec['hostNetwork'] = true;
@@ -27,11 +30,20 @@ function instanceOwner(draws: Draws, present: Present, namespace: string): Drawn
   return uid === undefined ? undefined : { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name, uid };
 }
 
-type Edit = 'finish' | 'run' | 'network' | 'tamper' | 'label';
+/** Of the gateway's ConfigMap, of the Subnet of a Vpc, and one typing error. */
+function externalAddresses(draws: Draws): DrawnSpec {
+  const address = (): string => draws.pick(['172.30.0.5', '172.30.0.6', '172.30.0.9', '10.1.0.3', 'oops']);
+  return {
+    ...(draws.chance(0.7) ? { [annotationKey.podEip]: address() } : {}),
+    ...(draws.chance(0.5) ? { [annotationKey.podSnat]: address() } : {}),
+  };
+}
+
+type Edit = 'external' | 'finish' | 'run' | 'network' | 'tamper' | 'label';
 /** In proportion to their number. */
 const EDITS: readonly Edit[] = [
   ...['finish', 'finish', 'finish', 'finish', 'run', 'run', 'run', 'run'],
-  ...['network', 'network', 'tamper', 'tamper', 'label'],
+  ...['network', 'network', 'tamper', 'tamper', 'label', 'external'],
 ] as const;
 
 function editedPod(draws: Draws, name: string): DrawnPatch {
@@ -40,6 +52,10 @@ function editedPod(draws: Draws, name: string): DrawnPatch {
       return { patch: { status: { phase: draws.pick(['Succeeded', 'Failed']) } }, isOfStatus: true };
     case 'run':
       return { patch: { status: { phase: 'Running' } }, isOfStatus: true };
+    case 'external':
+      return {
+        patch: { metadata: { annotations: { [annotationKey.podEip]: null, [annotationKey.podSnat]: null, ...externalAddresses(draws) } } },
+      };
     case 'network':
       return {
         patch: {

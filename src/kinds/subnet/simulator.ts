@@ -14,7 +14,15 @@ export const simulator: DrawnKind = {
   spec: subnetSpec,
   edit: (draws) => {
     const { cidrBlock = '', vpc = 'v0', ...rest } = subnetSpec(draws);
-    const spec: DrawnSpec = { private: null, gatewayType: null, gatewayNode: null, enableDHCP: null, ...rest };
+    const spec: DrawnSpec = {
+      private: null,
+      gatewayType: null,
+      gatewayNode: null,
+      enableDHCP: null,
+      vips: null,
+      enableEcmp: null,
+      ...rest,
+    };
     // Immutable fields are edited now and then all the same.
     if (draws.chance(0.15)) spec['cidrBlock'] = cidrBlock;
     if (draws.chance(0.1)) spec['vpc'] = vpc;
@@ -36,6 +44,8 @@ function subnetSpec(draws: Draws): DrawnSpec {
     spec['gatewayNode'] = some(draws, NAMES.nodes).join(',');
   }
   if (draws.chance(0.15)) spec['enableDHCP'] = true;
+  if (draws.chance(0.1)) spec['vips'] = [draws.pick(['10.1.0.3', '10.1.1.11', '10.2.0.3', 'fd00:1::5'])];
+  if (draws.chance(0.1)) spec['enableEcmp'] = true;
   if (draws.chance(0.1))
     spec['acls'] = [{ action: 'drop', direction: 'to-lport', match: 'ip4.src==10.8.0.0/16', priority: 1000 + draws.below(3) }];
   if (draws.chance(0.15)) {

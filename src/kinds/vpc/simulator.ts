@@ -11,9 +11,16 @@ export const simulator: DrawnKind = {
     policyRoutes: null,
     vpcPeerings: null,
     enableExternal: null,
+    enableBfd: null,
+    bfdPort: null,
     ...vpcSpec(draws),
   }),
 };
+
+function bfdPort(draws: Draws): DrawnSpec {
+  const port: DrawnSpec = { enabled: draws.chance(0.8), ip: draws.pick(['10.255.255.255', '10.1.0.2', 'fd00:1::5', 'oops']) };
+  return draws.chance(0.5) ? { ...port, nodeSelector: { matchLabels: { zone: draws.pick(['x', 'y', 'n1']) } } } : port;
+}
 
 function vpcSpec(draws: Draws): DrawnSpec {
   const spec: DrawnSpec = {};
@@ -30,6 +37,8 @@ function vpcSpec(draws: Draws): DrawnSpec {
     spec['enableExternal'] = true;
     if (draws.chance(0.8)) spec['extraExternalSubnets'] = some(draws, NAMES.subnets);
   }
+  if (draws.chance(0.15)) spec['enableBfd'] = true;
+  if (draws.chance(0.15)) spec['bfdPort'] = bfdPort(draws);
   if (draws.chance(0.2)) spec['defaultSubnet'] = draws.pick(NAMES.subnets);
   return spec;
 }

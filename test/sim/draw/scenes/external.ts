@@ -1,5 +1,5 @@
 /** Scenes of external networks: Vpcs with ports in external Subnets, EIPs, and the NAT rules that use them. */
-import { annotationKey, labelKey } from '../../../../src/api/well-known.ts';
+import { annotationKey, EXTERNAL_GATEWAY_CONFIG, labelKey } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Random } from '../../cluster/random.ts';
 import type { Step } from '../../steps/step.ts';
@@ -122,4 +122,104 @@ const externalNetwork: Scene = (random) => {
   ];
 };
 
-export const EXTERNAL_SCENES = { externalNetwork };
+/** Rules in effect are edited to name an EIP that comes before or after. */
+const editedNatRules: Scene = (random) => {
+  const eip = create(OVN_EIPS, 'xe2', { externalSubnet: NAMES.external });
+  const edits = [
+    edit(FIPS, 'xf', { ovnEip: 'xe2' }),
+    ...(random.chance(0.5) ? [edit(DNATS, 'xd', { ovnEip: random.pick(['xe2', 'xe0']), externalPort: '443' })] : []),
+    ...(random.chance(0.3) ? [edit(SNATS, 'xs', { ovnEip: 'xe2' })] : []),
+  ];
+  return [
+    ...network(random),
+    CONVERGE,
+    ...(random.chance(0.5) ? [eip, wait(random.pick([0, 500])), ...edits] : [...edits, wait(random.pick([0, 500])), eip]),
+    ...(random.chance(0.4) ? [wait(20), remove(OVN_EIPS, random.pick(['xe0', 'xe1', 'xe2']))] : []),
+    CONVERGE,
+  ];
+};
+
+const CONFIGS = 'v1/configmaps';
+const CLUSTER = { external: 'external', namespace: 'cluster', pods: ['xc0', 'xc1'] } as const;
+
+/** Pods of the default Vpc with external addresses by annotation, and what becomes of these when their Subnet or the gateway goes. */
+const podAddresses: Scene = (random) => {
+  const address = (): string => random.pick(['172.21.0.5', '172.21.0.6', '172.21.0.7', '172.21.0.9', '172.22.0.5', 'oops']);
+  const annotations = (): JsonObject => ({
+    ...(random.chance(0.7) && { [annotationKey.podEip]: address() }),
+    ...(random.chance(0.5) && { [annotationKey.podSnat]: address() }),
+  });
+  const annotated = (name: string): Step =>
+    operation({
+      ...({ do: 'edit', path: PODS, namespace: CLUSTER.namespace, name } as const),
+      patch: { metadata: { annotations: { [annotationKey.podEip]: null, [annotationKey.podSnat]: null, ...annotations() } } },
+    });
+  const data = (): JsonObject => ({
+    'external-gw-nodes': GATEWAYS.join(','),
+    type: random.pick(['centralized', 'distributed']),
+    'nic-ip': random.pick(['', '172.21.0.9/28', '172.21.0.10/28']),
+  });
+  const config = (): Step =>
+    operation({ do: 'edit', path: CONFIGS, namespace: 'kube-system', name: EXTERNAL_GATEWAY_CONFIG, patch: { data: data() } });
+  const subnet = create(SUBNETS, CLUSTER.external, { vpc: 'xout', cidrBlock: '172.21.0.0/28' });
+  const happens: Readonly<Record<string, () => readonly Step[]>> = {
+    'annotations change': () => CLUSTER.pods.map(annotated),
+    'the gateway changes': () => [config()],
+    'the gateway goes': () => [remove(CONFIGS, EXTERNAL_GATEWAY_CONFIG, 'kube-system')],
+    'its Subnet torn out and back': () => [
+      removeByForce(SUBNETS, CLUSTER.external),
+      wait(500),
+      ...CLUSTER.pods.map(annotated),
+      wait(500),
+      subnet,
+    ],
+    'another object names the address': () => [create(OVN_EIPS, 'xe3', { externalSubnet: CLUSTER.external, v4Ip: '172.21.0.5' })],
+    'a pod goes': () => [remove(PODS, CLUSTER.pods[0], CLUSTER.namespace)],
+  };
+  const chosen = [random.pick(Object.keys(happens)), random.pick(Object.keys(happens))];
+  return [
+    ...GATEWAYS.flatMap((name) => [operation(node(name)), ...gateway(name)]),
+    ...namespace(CLUSTER.namespace),
+    create(VPCS, 'xout', {}),
+    subnet,
+    operation({
+      ...({ do: 'create', path: CONFIGS, namespace: 'kube-system' } as const),
+      object: { metadata: { name: EXTERNAL_GATEWAY_CONFIG, namespace: 'kube-system' }, data: data() },
+    }),
+    wait(1_500),
+    ...CLUSTER.pods.flatMap((name) => pod(CLUSTER.namespace, name, annotations())),
+    ...[wait(random.pick([0, 1_500])), ...(random.chance(0.3) ? [CONVERGE] : [])],
+    ...chosen.flatMap((name) => [...(happens[name]?.() ?? []), wait(random.pick([20, 1_500]))]),
+    CONVERGE,
+  ];
+};
+
+/** BFD of Vpcs: sessions with the gateway and with nodes, shared routes, the port for other gateways. */
+const watchedGateways: Scene = (random) => {
+  const nodePort = (name: string): Step => create(OVN_EIPS, name, { externalSubnet: NAMES.external, type: 'lsp' });
+  const port = (): JsonObject => ({
+    enabled: random.chance(0.8),
+    ip: random.pick(['10.255.255.255', '10.255.255.254', 'oops']),
+    ...(random.chance(0.5) && { nodeSelector: { matchLabels: { zone: random.pick(GATEWAYS) } } }),
+  });
+  const happens: Readonly<Record<string, () => readonly Step[]>> = {
+    'BFD off': () => [edit(VPCS, NAMES.vpc, { enableBfd: false })],
+    'shared routes off': () => [edit(SUBNETS, NAMES.inside, { enableEcmp: false })],
+    'the port changes': () => [edit(VPCS, NAMES.vpc, { bfdPort: port() })],
+    'the port goes': () => [edit(VPCS, NAMES.vpc, { bfdPort: null })],
+    'a node goes': () => [remove(OVN_EIPS, 'n0'), remove(NODES, 'n0')],
+    'the Vpc is cut off': () => [edit(VPCS, NAMES.vpc, { enableExternal: false })],
+  };
+  const chosen = [random.pick(Object.keys(happens)), random.pick(Object.keys(happens))];
+  return [
+    ...network(random),
+    ...GATEWAYS.map(nodePort),
+    edit(VPCS, NAMES.vpc, { enableBfd: true, ...(random.chance(0.6) && { bfdPort: port() }) }),
+    ...(random.chance(0.6) ? [edit(SUBNETS, NAMES.inside, { enableEcmp: true })] : []),
+    ...[wait(random.pick([0, 1_500])), ...(random.chance(0.4) ? [CONVERGE] : [])],
+    ...chosen.flatMap((name) => [...(happens[name]?.() ?? []), wait(random.pick([20, 1_500]))]),
+    CONVERGE,
+  ];
+};
+
+export const EXTERNAL_SCENES = { externalNetwork, editedNatRules, podAddresses, watchedGateways };

@@ -344,6 +344,10 @@ export const REASONS = {
     means: 'annotation eip or snat of a pod has no effect, since the controller runs with --enable-eip-snat=false',
     next: 'remove the annotation, or start the controller without the flag',
   },
+  ExternalVpc: {
+    means: "a field of an external Vpc has no effect: its router is another program's, which decides about its routes and ports",
+    next: 'remove the field, and ask for it where the router was made',
+  },
   EipMissing: { means: 'the EIP that the NAT rule names does not exist', next: 'create it, or name another EIP' },
   EipTypeInvalid: { means: 'the EIP that the NAT rule names is for another use than NAT', next: 'name an EIP of type nat' },
   NatTargetMissing: {

@@ -14,6 +14,7 @@ import { childColumns, entryColumns, referringColumns, tableSpec } from '../nb/t
 import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
+import { ForeignRouters } from './foreign-routers.ts';
 import { FoundRows, isForeignNetwork, isKeylessRow } from './found-rows.ts';
 import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
@@ -45,6 +46,7 @@ export interface ReadRows {
   ownedBy(owner: string): ReadonlySet<RowId>;
   readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
   readonly foreignNetworks: Pick<FoundRows, 'exist'>;
+  readonly foreignRouters: Pick<ForeignRouters, 'watch' | 'portsTo'>;
   readonly keyless: Pick<FoundRows, 'exist'>;
   /** The object that a row serves as its keys and its parent show, independent of its row owner; tracked with the row. */
   serves(id: RowId): Served | undefined;
@@ -71,6 +73,7 @@ function externalIdsOf({ external_ids: held }: Row): ReadonlyMap<unknown, unknow
 export class ObservedRows implements ReadRows {
   readonly leftovers: LeftoverRows;
   readonly foreignNetworks: FoundRows;
+  readonly foreignRouters: ForeignRouters;
   readonly keyless: FoundRows;
   readonly neighbours: Neighbours;
   readonly #reactor: Reactor;
@@ -95,6 +98,7 @@ export class ObservedRows implements ReadRows {
     this.#ecmp = new EcmpRoutes(reactor);
     this.leftovers = new LeftoverRows(reactor);
     this.foreignNetworks = new FoundRows(reactor, isForeignNetwork);
+    this.foreignRouters = new ForeignRouters(reactor);
     this.keyless = new FoundRows(reactor, isKeylessRow);
   }
 
@@ -451,6 +455,7 @@ export class ObservedRows implements ReadRows {
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
     this.foreignNetworks.file(entry);
+    this.foreignRouters.file(entry);
     this.keyless.file(entry);
     this.leftovers.file(uuid, id, this.#leftBy(entry));
     const identity = this.#identityOf(id);
@@ -504,6 +509,7 @@ export class ObservedRows implements ReadRows {
     if (before === undefined) return;
     this.#entries.delete(uuid);
     this.foreignNetworks.forget(uuid);
+    this.foreignRouters.forget(uuid);
     this.keyless.forget(uuid);
     this.leftovers.file(uuid, before.id, undefined);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);

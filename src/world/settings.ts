@@ -43,6 +43,8 @@ export interface Settings {
   readonly externalSubnet: string;
   /** The ConfigMap with the external gateway of the default Vpc, and annotations `eip` and `snat` of pods, are in effect. */
   readonly enableEipSnat: boolean;
+  /** Routers of other programs are shown as external Vpcs. */
+  readonly enableExternalVpc: boolean;
   readonly externalGatewayConfigNamespace: string;
   /** Physical network of the external gateway, in a switch without a Vlan. */
   readonly externalGatewayNet: string;
@@ -85,6 +87,7 @@ export const DEFAULT_SETTINGS: Settings = {
   joinSubnet: JOIN_SUBNET,
   externalSubnet: EXTERNAL_SUBNET,
   enableEipSnat: true,
+  enableExternalVpc: false,
   externalGatewayConfigNamespace: 'kube-system',
   externalGatewayNet: 'external',
   externalGatewayVlan: 0,

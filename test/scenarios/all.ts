@@ -10,6 +10,7 @@ import { crashes } from './crashes.ts';
 import { defaultNetwork } from './default-network.ts';
 import { deletionOrder } from './deletion-order.ts';
 import { drift } from './drift.ts';
+import { externalVpcs } from './external-vpcs.ts';
 import { families } from './families.ts';
 import { fieldNodes } from './field-nodes.ts';
 import { fieldPods } from './field-pods.ts';
@@ -77,6 +78,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   anyOrder,
   leftovers,
   foreignRows,
+  externalVpcs,
   drift,
   fieldPods,
   fieldPools,

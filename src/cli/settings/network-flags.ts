@@ -30,6 +30,7 @@ export interface NetworkFlags {
   readonly externalGatewayNet: string;
   readonly externalGatewayVlanid: number;
   readonly enableEipSnat: boolean;
+  readonly enableExternalVpc: boolean;
   readonly bfdMinTx: number;
   readonly bfdMinRx: number;
   readonly bfdDetectMult: number;
@@ -105,7 +106,7 @@ const neighbours = structured('a list of name with externalIds, names or both, a
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
   const { keepVmIp, nonPrimaryCni, misbound, tenancy, globalOptions, externalSubnet } = DEFAULT_SETTINGS;
-  const { externalGatewayConfigNamespace, externalGatewayNet, externalGatewayVlan, enableEipSnat } = DEFAULT_SETTINGS;
+  const { externalGatewayConfigNamespace, externalGatewayNet, externalGatewayVlan, enableEipSnat, enableExternalVpc } = DEFAULT_SETTINGS;
   const { bfdMinTx, bfdMinRx, bfdDetectMult } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
@@ -129,6 +130,7 @@ function networkOptions(): readonly Option[] {
     read('--external-gateway-net <name>', 'physical network of the external gateway', objectName, externalGatewayNet),
     read('--external-gateway-vlanid <tag>', 'its VLAN tag; 0 for none', wholeNumber(0, 4095), externalGatewayVlan),
     read('--enable-eip-snat <true|false>', 'that ConfigMap and annotations eip and snat of pods are in effect', yesOrNo, enableEipSnat),
+    read('--enable-external-vpc <true|false>', 'show the routers of other programs in OVN as external Vpcs', yesOrNo, enableExternalVpc),
     read('--bfd-min-tx <milliseconds>', 'BFD of Vpcs: interval of sending', wholeNumber(1, 60_000), bfdMinTx),
     read('--bfd-min-rx <milliseconds>', 'BFD of Vpcs: interval of receiving', wholeNumber(1, 60_000), bfdMinRx),
     read('--bfd-detect-mult <count>', 'BFD of Vpcs: missed packets after which a session is down', wholeNumber(1, 255), bfdDetectMult),
@@ -187,6 +189,7 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   externalGatewayNet: 'externalGatewayNet',
   externalGatewayVlanid: 'externalGatewayVlan',
   enableEipSnat: 'enableEipSnat',
+  enableExternalVpc: 'enableExternalVpc',
   bfdMinTx: 'bfdMinTx',
   bfdMinRx: 'bfdMinRx',
   bfdDetectMult: 'bfdDetectMult',

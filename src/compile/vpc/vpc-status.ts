@@ -25,6 +25,7 @@ import { unansweredNextHops } from './vpc-unanswered-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
 import { emittedVpc, vpcFindings, vpcNameConflict } from './vpc-state.ts';
 import { requestedRoute } from './requested-route.ts';
+import { externalFindings, externalSwitches } from './external-vpcs.ts';
 import { defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { ineffectivePeeredRoutes } from './peered-routes.ts';
@@ -68,7 +69,9 @@ export const vpcStatus: Rule = {
         defaultLogicalSwitch: view.defaultSubnet,
         router: standby ? view.router : '',
         ...loadBalancers,
-        subnets: subnetsIn(world, name),
+        subnets: view.external
+          ? [...new Set([...subnetsIn(world, name), ...world.ask(externalSwitches, name)])].toSorted()
+          : subnetsIn(world, name),
         vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
         ...externalStatus(world, name),
         enableBfd: hasSessions(world, view),
@@ -102,7 +105,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...namespacesOfAnotherVpc(world, subject, name, namespaces),
     ...unreadAnnotations(subject, world.ask(vpcIntent, name)?.metadata.annotations),
   ];
-  if (external) return bound;
+  if (external) return [...bound, ...externalFindings(name, spec)];
   const wrong = wrongFields(world.ask(vpcFindings, name));
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {
     const field = `spec.policyRoutes[${i}].match`;

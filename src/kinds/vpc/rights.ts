@@ -1,4 +1,4 @@
-import { DEFAULT_VPC } from '../../api/well-known.ts';
+import { DEFAULT_VPC, labelKey } from '../../api/well-known.ts';
 import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
 import { FINALIZERS } from '../../webhook/manifests/kind-rights.ts';
 import { all, byOperation, sameFields, sameMetadata, sameObject, text } from '../../webhook/manifests/policy-expressions.ts';
@@ -16,14 +16,23 @@ function policies(root: string): string {
   return `${root}.spec.?policyRoutes.orValue([]).map(r, [dyn(r.?priority.orValue(0)), ${text('r', 'match')}, ${text('r', 'action')}, ${text('r', 'action')} in ['allow', 'drop'] ? '' : ${hop}])`;
 }
 
+/** It mirrors another program's router. */
+function isExternal(root: string): string {
+  return `${root}.metadata.?labels.orValue({}).exists(k, k == '${labelKey.vpcExternal}' && ${root}.metadata.labels[k] == 'true')`;
+}
+
 export const rights: KindRights = {
-  verbs: ['create'],
+  verbs: ['create', 'delete'],
   limits: [
     {
       name: 'vpcs',
       resources: { 'kubeovn.io': ['vpcs'] },
       expression: byOperation({
-        CREATE: all(`object.metadata.name == '${DEFAULT_VPC}'`, `object.?spec.orValue({}).all(k, k == 'bfdPort')`),
+        CREATE: all(
+          `object.metadata.name == '${DEFAULT_VPC}' || ${isExternal('object')}`,
+          `object.?spec.orValue({}).all(k, k == 'bfdPort')`,
+        ),
+        DELETE: isExternal('oldObject'),
         UPDATE: all(
           sameObject('metadata', 'spec'),
           sameMetadata('finalizers'),
@@ -33,7 +42,7 @@ export const rights: KindRights = {
           `${policies('object')} == ${policies('oldObject')}`,
         ),
       }),
-      message: `create the default Vpc ${DEFAULT_VPC}, and fill in defaults of a Vpc's routes`,
+      message: `create the default Vpc ${DEFAULT_VPC}, create and delete external Vpcs, and fill in defaults of a Vpc's routes`,
     },
   ],
 };

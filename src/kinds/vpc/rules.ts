@@ -3,6 +3,7 @@ import type { Rule } from '../../compile/compiler.ts';
 import { vpcExternal } from '../../compile/nat/external-ports.ts';
 import { vpcBfdPort } from '../../compile/vpc/bfd-port.ts';
 import { vpcBfd } from '../../compile/vpc/bfd-sessions.ts';
+import { externalVpcs } from '../../compile/vpc/external-vpcs.ts';
 import { vpcLifecycle, vpcSpecDefaults } from '../../compile/vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from '../../compile/vpc/vpc-load-balancers.ts';
 import { vpcPeering } from '../../compile/vpc/vpc-peering.ts';
@@ -20,6 +21,7 @@ export const rules: readonly Rule[] = [
   vpcPolicyRoutes,
   vpcPeering,
   vpcExternal,
+  externalVpcs,
   vpcBfd,
   vpcBfdPort,
   vpcStatus,

@@ -174,6 +174,17 @@ export const KILN_ANNOTATIONS = {
   awaitSubnet: { on: 'Namespace', use: 'acts', what: '`true`, or names of Subnets that its pods wait for' },
   awaitIpPool: { on: 'Namespace', use: 'acts', what: '`true`, or names of IPPools that its pods wait for' },
   misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },
+  gc: {
+    on: 'Vpc, Namespace',
+    use: 'acts',
+    what: '`report` or `off`: rows of it that nothing explains are not collected; with `report` they are listed by `kiln gc plan`',
+  },
+  gcPause: { on: 'Vpc', use: 'acts', what: 'on the default Vpc, while it is there: nothing is collected; `kiln gc pause` writes it' },
+  gcApproval: {
+    on: 'Vpc',
+    use: 'acts',
+    what: 'on the default Vpc: how many rows may be collected, and until when, as JSON; `kiln gc approve` writes it',
+  },
   admitNamespaces: {
     on: 'Subnet',
     use: 'acts',

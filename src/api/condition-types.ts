@@ -37,6 +37,10 @@ export const CONDITION_TYPES = {
   Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back, and the two ends fit' },
   External: { on: 'Vpc', means: 'its router has a port in each external Subnet that it requests; present only while it requests one' },
   Bfd: { on: 'Vpc', means: 'the BFD sessions that it requests are in OVN; present only while spec.enableBfd is true' },
+  CollectionHeld: {
+    on: 'Vpc',
+    means: 'on the default Vpc: too many rows have no owner, and none is collected before `kiln gc approve`; present only while they wait',
+  },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another object has the same address; present only while it does' },
   InUse: { on: 'OvnEip', means: 'NAT rules use the address; the message counts and names them; present only while they do' },

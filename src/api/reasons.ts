@@ -35,7 +35,11 @@ export const REASONS = {
   UpdateIPAMSucceeded: { means: 'the pool is in use for allocations', next: '' },
   Init: { means: 'condition Error of a Subnet without errors, as Kube-OVN has it', next: '' },
   Repaired: { means: 'Kiln repaired a row that another program had changed', next: '' },
-  CollectionResumed: { means: 'a second full list confirmed that the owners of rows are gone, and these are collected', next: '' },
+  CollectionResumed: { means: 'a hold or a pause of the collection is over, and rows that nothing explains are collected', next: '' },
+  CollectionPaused: {
+    means: 'a user paused the collection of rows that nothing explains: annotation kiln.io/gc-pause',
+    next: 'kiln gc resume',
+  },
   JournalResumed: { means: 'the journal can be written again, and deletions go on', next: '' },
   DeletionUnblocked: { means: 'the object has no blockers any more and is deleted', next: '' },
   MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner creates one in the right Subnet', next: '' },
@@ -109,9 +113,9 @@ export const REASONS = {
   },
 
   // Effects of other objects or programs.
-  CollectionPaused: {
-    means: 'more rows than a limit have no owner in the API server, and nothing saw their deletion; they are not collected for now',
-    next: 'check that this is the right cluster, and its data complete: kiln gc plan lists the rows',
+  CollectionHeld: {
+    means: 'more rows than a limit have no owner in the API server, and nothing saw their deletion; they wait for an approval',
+    next: 'check that this is the right cluster, and its data complete: kiln gc plan lists the rows; then kiln gc approve',
   },
   JournalFailed: {
     means: 'the journal of deletions cannot be written, so no row is deleted until it can',

@@ -148,6 +148,12 @@ export const kilnAnnotation = {
   awaitIpPool: 'kiln.io/await-ip-pool',
   /** On a Namespace: `report`, `rebind` or `evict`. */
   misbound: 'kiln.io/misbound',
+  /** On a Vpc or a Namespace: `on`, `report` or `off`. */
+  gc: 'kiln.io/gc',
+  /** On the default Vpc: nothing is collected while it is there; by whom, since when and why, as JSON or any text. */
+  gcPause: 'kiln.io/gc-pause',
+  /** On the default Vpc: how many rows may be collected, and until when, as JSON. */
+  gcApproval: 'kiln.io/gc-approval',
   /** On a Subnet: its spec as it was last accepted, as JSON. */
   acceptedSpec: 'kiln.io/accepted-spec',
   /** On a Subnet: comma-separated namespaces that may name it, in addition to those bound to it. */

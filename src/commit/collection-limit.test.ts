@@ -3,59 +3,86 @@ import { test } from 'node:test';
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { CollectionLimit } from './collection-limit.ts';
+import type { CollectionLimitOptions, Hold } from './collection-limit.ts';
 
-function rows(count: number, name = 'gone'): (readonly [RowId, Ownership])[] {
+type Found = readonly [RowId, Ownership];
+
+function rows(count: number, name = 'gone'): Found[] {
   return Array.from({ length: count }, (_, i) => [
     `Logical_Switch_Port/p${i}` as RowId,
     { kind: 'ours', owner: `pod/ns/${name}${i}`, uid: 'u', rule: 'r' },
   ]);
 }
 
-function limitOf(explained: (owner: string) => boolean, enabled = true, pauses: number[] = []): CollectionLimit {
+function limitOf(options: Partial<CollectionLimitOptions>, holds: Hold[] = []): CollectionLimit {
   return new CollectionLimit({
-    enabled,
-    maxRows: 10,
-    maxShare: 0.3,
-    ownedRows: () => 50,
-    ownerExplained: explained,
-    paused: (count) => pauses.push(count),
+    ...{ enabled: true, maxRows: 20, maxShare: 0.3, shareFrom: 10, ownedRows: () => 50, ownerExplained: () => false },
+    held: (hold) => holds.push(hold),
+    ...options,
   });
 }
 
-test('above the limit no row without an explained owner is collected until the pause ends', () => {
-  const pauses: number[] = [];
-  const limit = limitOf((owner) => owner === 'pod/ns/gone0', true, pauses);
-  const found = rows(20);
-  limit.survey(found);
-  assert.deepEqual(pauses, [19]);
-  assert.equal(limit.allows(...(found[1] as (typeof found)[0])), false);
-  assert.equal(limit.allows(...(found[0] as (typeof found)[0])), true, 'rows of an owner with an observed deletion are collected');
-  limit.end();
-  assert.equal(limit.allows(...(found[1] as (typeof found)[0])), true);
+/** Whether one of these rows may be collected. */
+function allows(limit: CollectionLimit, at = 1): boolean {
+  return limit.allows(...(rows(at + 1)[at] as Found));
+}
+
+test('above the number no row without an explained owner is collected, and the hold says which limit it is', () => {
+  const holds: Hold[] = [];
+  const limit = limitOf({ maxShare: 1, ownerExplained: (owner) => owner === 'pod/ns/gone0' }, holds);
+  limit.survey(rows(22));
+  assert.deepEqual(holds, [{ rows: 21, limit: 20, why: 'more than 20 rows (--gc-max-rows)' }]);
+  assert.equal(allows(limit), false);
+  assert.equal(allows(limit, 0), true, 'rows of an owner with an observed deletion are collected');
+  assert.equal(limit.heldRows, 21);
 });
 
-test('deletions by users do not count, nor does a small number, nor anything in a laboratory', () => {
-  for (const limit of [limitOf(() => true), limitOf(() => false, false)]) {
-    const found = rows(40);
-    limit.survey(found);
-    assert.equal(limit.allows(...(found[3] as (typeof found)[0])), true);
+test('so above the share, from the number on from which it counts', () => {
+  const holds: Hold[] = [];
+  limitOf({}, holds).survey(rows(15));
+  limitOf({ ownedRows: () => 9 }, holds).survey(rows(9));
+  assert.deepEqual(holds, []);
+  limitOf({}, holds).survey(rows(16));
+  assert.deepEqual(holds, [{ rows: 16, limit: 15, why: 'more than 30 % of 50 rows (--gc-max-share)' }]);
+});
+
+test('a kind that no cluster lacks and that has no object holds a single row', () => {
+  const holds: Hold[] = [];
+  limitOf({ kindIsEmpty: () => true }, holds).survey(rows(1));
+  assert.deepEqual(holds, [{ rows: 1, limit: 0, why: 'the API server has no object of a kind that no cluster lacks' }]);
+});
+
+test('deletions by users do not count, nor does anything in a laboratory', () => {
+  for (const limit of [limitOf({ ownerExplained: () => true }), limitOf({ enabled: false })]) {
+    limit.survey(rows(40));
+    assert.equal(allows(limit, 3), true);
   }
-  const few = limitOf(() => false);
-  few.survey(rows(15));
-  assert.equal(few.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
 });
 
-test('owners that disappear later count as well; a pause is reported once', () => {
-  const pauses: number[] = [];
-  const limit = limitOf(() => false, true, pauses);
-  limit.survey([]);
-  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
-  limit.survey(rows(20));
+test('a hold lasts while rows come and go, and ends when a second full list confirms a smaller number', () => {
+  const holds: Hold[] = [];
+  const limit = limitOf({}, holds);
+  limit.survey(rows(30));
   limit.survey(rows(25));
-  assert.deepEqual(pauses, [20]);
-  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false);
   limit.survey(rows(5));
-  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false, 'no second list has confirmed the World');
-  limit.end();
-  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
+  assert.equal(holds.length, 1, 'one hold is reported once');
+  assert.equal(allows(limit), false, 'no second list has confirmed the World');
+  limit.survey(rows(25), true);
+  assert.equal(allows(limit), false, 'confirmed, and still too many: a person decides');
+  limit.survey(rows(5), true);
+  assert.equal(allows(limit), true);
+});
+
+test('an approval ends a hold of about so many rows, and none of many more', () => {
+  let approved: number | undefined;
+  const limit = limitOf({ approved: () => approved });
+  limit.survey(rows(40));
+  assert.equal(limit.approve(), false);
+  approved = 10;
+  assert.equal(limit.approve(), false, '40 rows are more than the 10 that were approved and the 15 that need no approval');
+  approved = 38;
+  assert.equal(limit.approve(), true, 'a few more since are below the limits by themselves');
+  assert.equal(allows(limit), true);
+  limit.survey(rows(39));
+  assert.equal(limit.hold, undefined, 'a restart within the approval holds nothing');
 });

@@ -5,7 +5,7 @@ import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
-import type { CollectionLimit } from './collection-limit.ts';
+import type { CollectionGate } from './collection-gate.ts';
 import type { Fence } from './fence.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OvsdbError, OvsdbSession } from '../ovsdb/index.ts';
@@ -15,7 +15,8 @@ export interface NorthboundWriterOptions {
   readonly world: World;
   readonly desired: DesiredRows;
   readonly fence: Fence;
-  readonly limit: CollectionLimit;
+  /** Asked before a row is deleted that no rule emits. */
+  readonly gate: CollectionGate;
   /** What a transaction deletes or overwrites is written here before it is sent. */
   readonly journal: Journal;
   /** Whether the object `<kind>/<namespace>/<name>` exists: until it does, rows that an undo restored for it are not collected. */

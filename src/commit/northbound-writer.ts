@@ -170,7 +170,7 @@ export class NorthboundWriter {
     const { desired, world } = this.#options;
     const planned = new Map<RowId, Uuid>();
     const all = planRows(new Set([GLOBAL_ROW, ...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
-    return all.filter(({ id, verdict }) => !(verdict.kind === 'change' && verdict.change === 'delete' && this.#isHeld(id)));
+    return all.filter(({ id, verdict }) => !(verdict.kind === 'change' && verdict.change === 'delete' && this.#stays(id)));
   }
 
   /** Sends the next transaction if a row differs and none is under way. */
@@ -231,9 +231,12 @@ export class NorthboundWriter {
     wake();
   }
 
-  #isHeld(id: RowId): boolean {
-    const row = this.#options.world.rows.best(id);
-    return row !== undefined && this.#restored.holds(row);
+  /** Whether a row that no rule emits is not collected now. */
+  #stays(id: RowId): boolean {
+    const { world, gate } = this.#options;
+    const row = world.rows.best(id);
+    if (row === undefined) return false;
+    return this.#restored.holds(row) || !gate.allows(row);
   }
 
   #answered(sent: Sent, outcome: TransactOutcome): void {

@@ -9,6 +9,7 @@ import { diffRow } from '../diff/row-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import type { DriftWatch } from './drift-watch.ts';
+import { unexplainedMark } from './collection-gate.ts';
 import type { NorthboundWriterOptions } from './northbound-writer-options.ts';
 import type { RowQueue } from './row-queue.ts';
 import type { RowReports } from './row-reports.ts';
@@ -148,7 +149,9 @@ export class RowBatches {
     const { queue, reports, journalGate } = this.#options;
     if (members === undefined) reports.compared(id, verdict);
     queue.looked(id, members ?? 'row', verdict.kind === 'waiting' || verdict.kind === 'conflict' ? (verdict.on ?? []) : []);
-    if (verdict.kind !== 'change' || (verdict.change === 'delete' && !this.#mayCollect(id))) return;
+    if (verdict.kind === 'conflict' && members === undefined) return this.#mark(id, parts);
+    if (verdict.kind !== 'change') return;
+    if (verdict.change === 'delete' && !this.#mayCollect(id)) return this.#mark(id, parts);
     if (verdict.inserts !== undefined && this.#isWithheld(id)) {
       this.#withheld.add(id);
       return;
@@ -171,11 +174,20 @@ export class RowBatches {
   }
 
   #mayCollect(id: RowId): boolean {
-    const { world, limit, undecided } = this.#options.writer;
+    const { world, gate, undecided } = this.#options.writer;
     const row = world.rows.best(id);
-    if (row !== undefined && this.#options.restored.holds(row)) return false;
-    const ownership = row?.ownership;
-    return limit.allows(id, ownership) && !(ownership?.kind === 'ours' && undecided(ownership.owner));
+    if (row === undefined) return true;
+    if (this.#options.restored.holds(row)) return false;
+    return gate.allows(row) && !(row.ownership.kind === 'ours' && undecided(row.ownership.owner));
+  }
+
+  /** A row that no rule emits, and that stays: since when is written into it. */
+  #mark(id: RowId, parts: Part[]): void {
+    const { world, desired, gate, wallTime } = this.#options.writer;
+    const row = world.rows.best(id);
+    if (row === undefined || (desired.row(id)?.rows.length ?? 0) > 0 || this.#options.restored.isHeld(row) || !gate.marks(row)) return;
+    const edits = unexplainedMark(row, new Date(wallTime()).toISOString());
+    if (edits.length > 0) parts.push({ id, edits });
   }
 
   /**

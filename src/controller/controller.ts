@@ -193,7 +193,7 @@ export class Controller {
         session,
         caches: this.#objects.caches,
         rows: this.#rows.writer,
-        limit: this.#rows.collection.limit,
+        collection: this.#rows.collection,
         objects: this.#objects.writer,
         writer: this.#objects.requests,
         events: this.#objects.recorder,

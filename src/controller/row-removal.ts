@@ -3,7 +3,7 @@
  * output. Foreign rows stay, and so do rows with foreign children and keys with another program's value. The term in NB_Global stays too: a
  * suspended process that resumes after the next installation finds a newer term and writes nothing.
  */
-import { CollectionLimit } from '../commit/collection-limit.ts';
+import { OPEN_GATE } from '../commit/collection-gate.ts';
 import { Fence } from '../commit/fence.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { DesiredRows } from '../compile/desired-rows.ts';
@@ -52,14 +52,7 @@ export class RowRemoval implements AsyncDisposable {
       desired: new DesiredRows(),
       fence: this.#fence,
       // The user has confirmed the number of rows.
-      limit: new CollectionLimit({
-        enabled: false,
-        maxRows: 0,
-        maxShare: 0,
-        ownedRows: () => this.world.rows.owned.size,
-        ownerExplained: () => true,
-        paused: () => undefined,
-      }),
+      gate: OPEN_GATE,
       journal,
       // What an undo restored goes too.
       ownerExists: () => true,

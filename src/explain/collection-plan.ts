@@ -3,16 +3,21 @@
  * it; what it leaves although nothing asks for it; and what a foreign row keeps it from deleting. Pure.
  */
 import type { DesiredRows } from '../compile/desired-rows.ts';
+import type { CollectionPolicy, Stay } from '../diff/collection-policy.ts';
+import { unexplainedSince } from '../diff/collection-policy.ts';
 import { foreignChildConflict } from '../diff/row-diff.ts';
 import { isLetGo, isRestored } from '../nb/restored-row.ts';
-import { identityOf } from '../nb/row-id.ts';
+import { identityOf, isOwnUuid } from '../nb/row-id.ts';
 import { childColumns } from '../nb/tables.ts';
 import type { Uuid } from '../nb/tables.ts';
 import type { Entry } from '../world/observed-rows.ts';
 import type { World } from '../world/world.ts';
 
-/** `collect`: it is deleted. `held`: an undo restored it, and its object is not back. `blocked`: a foreign row is in it. */
-export type Fate = 'collect' | 'held' | 'blocked';
+/**
+ * `collect`: it is deleted. `held`: too many such rows wait for an approval. `paused`, `grace`, `report`, `off`: see `Stay`. `restored`: an undo
+ * restored it, and its object is not back. `blocked`: a foreign row is in it.
+ */
+export type Fate = 'collect' | 'held' | Stay | 'restored' | 'blocked';
 
 export interface Collected {
   readonly fate: Fate;
@@ -24,15 +29,28 @@ export interface Collected {
   readonly uid: string;
   readonly rule: string;
   readonly why: string;
+  /** RFC 3339: since when nothing explains it, as the row says; null: no controller has left it unexplained until now. */
+  readonly since: string | null;
+  /** Who made the row: the process that inserted it. */
+  readonly madeBy: 'Kiln' | 'Kube-OVN';
   /** Rows inside it, by table. */
   readonly within: Readonly<Record<string, number>>;
 }
 
-/** @param ownerExists whether the object `<kind>/<namespace>/<name>` exists */
+export interface PlanSources {
+  /** Whether the object `<kind>/<namespace>/<name>` exists. */
+  readonly ownerExists: (owner: string) => boolean;
+  readonly policy: CollectionPolicy;
+  /** Why the leader collects nothing without an owner: too many. */
+  readonly hold: string | undefined;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly now: number;
+}
+
 export function collectionPlan(
   { rows }: World,
   desired: Pick<DesiredRows, 'row'>,
-  ownerExists: (owner: string) => boolean,
+  { ownerExists, policy, hold, now }: PlanSources,
 ): readonly Collected[] {
   const found: Collected[] = [];
   for (const id of rows.owned) {
@@ -42,18 +60,30 @@ export function collectionPlan(
       if (ownership.kind !== 'ours') continue;
       const { owner, uid, rule } = ownership;
       const exists = ownerExists(owner);
-      const conflict = foreignChildConflict(entry, { rows });
-      const isHeld = !exists && isRestored(id, entry.uuid, ownership) && !isLetGo(entry.row);
       const object = owner.replace('//', '/');
-      const why = exists ? `${object} exists and no longer asks for it` : `${object} does not exist`;
+      const reason = exists ? `${object} exists and no longer asks for it` : `${object} does not exist`;
+      const { fate, why } = fateOf(entry, reason, exists);
+      const since = unexplainedSince(entry.row);
       found.push({
-        ...{ fate: isHeld ? 'held' : conflict === undefined ? 'collect' : 'blocked', table: entry.table, name: identityOf(id) },
-        ...{ uuid: entry.uuid, owner, uid, rule, why: conflict?.message ?? (isHeld ? `an undo restored it, and ${why}` : why) },
+        ...{ fate, table: entry.table, name: identityOf(id), uuid: entry.uuid, owner, uid, rule, why },
+        since: since === undefined ? null : new Date(since).toISOString(),
+        madeBy: isOwnUuid(entry.uuid) ? 'Kiln' : 'Kube-OVN',
         within: countsWithin(entry, rows),
       });
     }
   }
   return found.toSorted((a, b) => (`${a.fate} ${a.table} ${a.name}` < `${b.fate} ${b.table} ${b.name}` ? -1 : 1));
+
+  function fateOf(entry: Entry, reason: string, exists: boolean): { readonly fate: Fate; readonly why: string } {
+    if (!exists && isRestored(entry.id, entry.uuid, entry.ownership) && !isLetGo(entry.row))
+      return { fate: 'restored', why: `an undo restored it, and ${reason}` };
+    const conflict = foreignChildConflict(entry, { rows });
+    if (conflict !== undefined) return { fate: 'blocked', why: conflict.message };
+    const stays = policy.stays(entry, { now, explained: ownerExists });
+    if (stays !== undefined) return { fate: stays.why, why: `${reason}; ${stays.text}` };
+    if (!exists && hold !== undefined) return { fate: 'held', why: `${reason}; it waits for kiln gc approve` };
+    return { fate: 'collect', why: reason };
+  }
 }
 
 function countsWithin(entry: Entry, rows: World['rows']): Readonly<Record<string, number>> {

@@ -14,6 +14,8 @@ export const MAC_KEY = 'kiln.io/mac';
 export const MTU_KEY = 'kiln.io/mtu';
 /** In a row that an undo restored: a person no longer needs it, and the collection may delete it. */
 export const LET_GO_KEY = 'kiln.io/let-go';
+/** In a row of ours that nothing explains and that is not collected: since when, RFC 3339. The rules remove it with any key that they do not emit. */
+export const UNEXPLAINED_KEY = 'kiln.io/unexplained-since';
 /** The rule of leftovers, which are retained as they are. */
 export const LEFTOVER_RULE = 'leftover';
 /** The rule of a Vpc's load balancers. */

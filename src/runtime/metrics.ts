@@ -57,9 +57,15 @@ export const METRICS = {
   },
   kiln_row_conflicts: { kind: 'gauge', help: 'Desired rows that cannot be written because another row or object conflicts', labels: [] },
   kiln_rows_set_aside: { kind: 'gauge', help: 'Rows whose write failed twice in OVN; each is retried after a delay', labels: [] },
-  kiln_collection_paused: { kind: 'gauge', help: '1 while collection of rows without an owner is paused', labels: [] },
-  kiln_collection_pauses_total: { kind: 'counter', help: 'How often collection was paused', labels: [] },
-  kiln_collection_held_rows: { kind: 'gauge', help: 'Rows whose collection waits for the end of a pause', labels: [] },
+  kiln_collection_paused: { kind: 'gauge', help: '1 while a user has paused the collection: kiln gc pause', labels: [] },
+  kiln_collection_held: { kind: 'gauge', help: '1 while rows without an owner wait for kiln gc approve', labels: [] },
+  kiln_collection_holds_total: { kind: 'counter', help: 'How often rows were held since they were too many', labels: [] },
+  kiln_collection_held_rows: { kind: 'gauge', help: 'Rows that wait for kiln gc approve', labels: [] },
+  kiln_unexplained_rows: {
+    kind: 'gauge',
+    help: 'Rows without an owner that stay, by reason: a setting (report, off), a pause, or the grace of rows that Kube-OVN made',
+    labels: ['why'],
+  },
 
   kiln_transaction_total: {
     kind: 'counter',

@@ -1,4 +1,5 @@
 /** The settings of a controller as text, for another program, maybe of another version. */
+import { gcRulesProblem, isGcMode, isGcRule } from '../nb/gc-rules.ts';
 import { isNeighbourPattern, neighboursProblem } from '../nb/neighbours.ts';
 import { DEFAULT_SETTINGS, isGlobalOptionPolicy, isMisboundPolicy, isTenancy } from './settings.ts';
 import type { Settings } from './settings.ts';
@@ -31,6 +32,8 @@ function isValidSetting(name: keyof Settings, value: unknown): boolean {
   if (name === 'globalOptions') return typeof value === 'string' && isGlobalOptionPolicy(value);
   if (name === 'networkType') return value === 'geneve' || value === 'vxlan' || value === 'stt';
   if (name === 'neighbours') return Array.isArray(value) && value.every(isNeighbourPattern) && neighboursProblem(value, []) === undefined;
+  if (name === 'gc') return typeof value === 'string' && isGcMode(value);
+  if (name === 'gcRules') return Array.isArray(value) && value.every(isGcRule) && gcRulesProblem(value) === undefined;
   if (Array.isArray(DEFAULT_SETTINGS[name])) return Array.isArray(value) && value.every((one) => typeof one === 'string');
   return typeof value === typeof DEFAULT_SETTINGS[name];
 }

@@ -1,4 +1,5 @@
 /** Settings of a cluster, which rules read as constants. Names and defaults are those of Kube-OVN's flags. */
+import type { GcMode, GcRule } from '../nb/gc-rules.ts';
 import type { NeighbourPattern } from '../nb/neighbours.ts';
 import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_SUBNET, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
@@ -79,6 +80,16 @@ export interface Settings {
   readonly tenancy: Tenancy;
   /** Programs whose rows are known by patterns, beside those that are known by their marks. */
   readonly neighbours: readonly NeighbourPattern[];
+  /** Whether rows that nothing explains are collected. Annotations and `gcRules` can only be more careful. */
+  readonly gc: GcMode;
+  readonly gcRules: readonly GcRule[];
+  /** More such rows than this are not collected before a person approves it. */
+  readonly gcMaxRows: number;
+  /** The same as a share of all rows of Kiln, in percent: it counts from `gcShareFrom` rows on. */
+  readonly gcMaxShare: number;
+  readonly gcShareFrom: number;
+  /** Seconds for which a row that Kube-OVN made stays after nothing explains it any more. */
+  readonly gcKubeOvnGrace: number;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -111,4 +122,10 @@ export const DEFAULT_SETTINGS: Settings = {
   misbound: 'report',
   tenancy: 'open',
   neighbours: [],
+  gc: 'on',
+  gcRules: [],
+  gcMaxRows: 10_000,
+  gcMaxShare: 30,
+  gcShareFrom: 1_000,
+  gcKubeOvnGrace: 3_600,
 };

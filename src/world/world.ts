@@ -69,6 +69,12 @@ export interface AnyObservedObject {
   readonly status?: unknown;
 }
 
+/** Whether rows without an owner wait for an approval. Of a process that leads; no other knows. */
+export interface CollectionState {
+  readonly held: boolean;
+  readonly message?: string;
+}
+
 /** A row that an object needs and cannot have. Key: the row's identity. */
 export interface RowConflict {
   /** Owner texts of the objects that need it and do not get it. */
@@ -111,6 +117,9 @@ export class World extends KindTables {
   readonly addressConflicts = new Table<readonly string[]>(this.reactor, 'address-conflicts');
   /** By row identity. The diff writes it. */
   readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => conflict.owners });
+
+  /** Under `hold`. The collection writes it. */
+  readonly collection = new Table<CollectionState>(this.reactor, 'collection');
 
   readonly pruned = new PrunedFields();
 

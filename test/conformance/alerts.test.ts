@@ -47,6 +47,7 @@ test('there is an alert for each fault that an operator must learn of', () => {
       ...[
         'KilnIpProblems',
         'KilnDeletionBlocked',
+        'KilnCollectionHeld',
         'KilnCollectionPaused',
         'KilnListsDoubted',
         'KilnWatchStale',

@@ -48,6 +48,7 @@ test('the list has every annotation that the product names', () => {
     'mac',
     'mtu',
     'let-go',
+    'unexplained-since',
     'term',
     'v1',
     'container',

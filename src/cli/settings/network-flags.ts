@@ -1,6 +1,7 @@
 /** The network settings as flags with Kube-OVN's names, checked before anything starts. */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../api/values/duration.ts';
 import { NIC_TYPES } from '../../api/pod/pod-port-validation.ts';
 import { formatAddress } from '../../net/address.ts';
 import { cidrsOverlap, isUsable } from '../../net/cidr.ts';
@@ -8,9 +9,11 @@ import type { Cidr } from '../../net/cidr.ts';
 import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
 import { cidrRange, parseRange } from '../../net/range.ts';
 import type { AddressRange } from '../../net/range.ts';
+import type { GcRule } from '../../nb/gc-rules.ts';
+import { GC_MODES, gcRulesProblem, isGcRule } from '../../nb/gc-rules.ts';
 import type { NeighbourPattern } from '../../nb/neighbours.ts';
 import { isNeighbourPattern, neighboursProblem } from '../../nb/neighbours.ts';
-import { structured } from './configuration.ts';
+import { accepting, structured } from './configuration.ts';
 import { objectName } from '../arguments/name-arguments.ts';
 import { DEFAULT_SETTINGS, GLOBAL_OPTION_POLICIES, MISBOUND_POLICIES, TENANCIES } from '../../world/settings.ts';
 import type { Settings } from '../../world/settings.ts';
@@ -43,6 +46,12 @@ export interface NetworkFlags {
   readonly keepVmIp: boolean;
   readonly nonPrimaryCniMode: boolean;
   readonly neighbours: readonly NeighbourPattern[];
+  readonly gc: Settings['gc'];
+  readonly gcRules: readonly GcRule[];
+  readonly gcMaxRows: number;
+  readonly gcMaxShare: number;
+  readonly gcShareFrom: number;
+  readonly gcKubeOvnGrace: number;
 }
 
 function cidr(text: string): string {
@@ -102,12 +111,51 @@ const neighbours = structured('a list of name with externalIds, names or both, a
   return read;
 });
 
+/** Likewise. */
+const gcRules = structured('a list of mode with table, names or owners, as JSON', (text: string): readonly GcRule[] => {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    read = undefined;
+  }
+  if (!Array.isArray(read) || !read.every(isGcRule))
+    throw new InvalidArgumentError(
+      `"${text}" is no list such as [{"mode":"report","table":"NAT"},{"mode":"off","names":"^lab-"}]: mode, and table, names or owners.`,
+    );
+  const problem = gcRulesProblem(read);
+  if (problem !== undefined) throw new InvalidArgumentError(`gcRules: ${problem}.`);
+  return read;
+});
+
+/** A limit of zero would hold every collection, which another setting says. */
+function limit(most: number, of: string): (text: string) => number {
+  return accepting(`a whole number from 1 to ${most}`, (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (value === 0)
+      throw new InvalidArgumentError(
+        `0 ${of} is no limit: every row would wait for an approval. To collect nothing, set --gc=report; kiln gc pause stops for a while.`,
+      );
+    if (value < 1 || value > most) throw new InvalidArgumentError(`"${text}" is no whole number from 1 to ${most}.`);
+    return value;
+  });
+}
+
+/** Seconds. */
+const grace = accepting('0s to 8760h', (text: string): number => {
+  const ms = text === '0' ? 0 : parseDuration(text);
+  if (ms === undefined || ms > 8_760 * 3_600_000)
+    throw new InvalidArgumentError(`"${text}" is no duration from 0s to 8760h, such as 30m or 24h.`);
+  return ms / 1_000;
+});
+
 /** Existing objects keep their own values. These are for objects that Kiln creates because they are missing. */
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
   const { keepVmIp, nonPrimaryCni, misbound, tenancy, globalOptions, externalSubnet } = DEFAULT_SETTINGS;
   const { externalGatewayConfigNamespace, externalGatewayNet, externalGatewayVlan, enableEipSnat, enableExternalVpc } = DEFAULT_SETTINGS;
   const { bfdMinTx, bfdMinRx, bfdDetectMult } = DEFAULT_SETTINGS;
+  const { gc, gcMaxRows, gcMaxShare, gcShareFrom, gcKubeOvnGrace } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
   return [
@@ -160,6 +208,16 @@ function networkOptions(): readonly Option[] {
       .choices(GLOBAL_OPTION_POLICIES)
       .default(globalOptions),
     read('--neighbours <list>', 'other programs in OVN, known by regular expressions: their rows are never touched', neighbours, []),
+    new Option('--gc <mode>', 'rows of Kiln that nothing explains: collect them, report them and leave them, or leave them')
+      .choices(GC_MODES)
+      .default(gc),
+    read('--gc-rules <list>', 'the same for some tables, names or owners; the most careful of several is in effect', gcRules, []),
+    read('--gc-max-rows <count>', 'more such rows at once wait for kiln gc approve', limit(100_000_000, 'rows'), gcMaxRows),
+    read('--gc-max-share <percent>', "so does a larger share of Kiln's rows", limit(100, 'percent'), gcMaxShare),
+    read('--gc-share-from <count>', 'number of rows from which on the share counts', limit(100_000_000, 'rows'), gcShareFrom),
+    new Option('--gc-kube-ovn-grace <duration>', 'how long a row that Kube-OVN made stays after nothing explains it')
+      .argParser(grace)
+      .default(gcKubeOvnGrace, '1h'),
   ];
 }
 
@@ -208,6 +266,12 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   keepVmIp: 'keepVmIp',
   nonPrimaryCniMode: 'nonPrimaryCni',
   neighbours: 'neighbours',
+  gc: 'gc',
+  gcRules: 'gcRules',
+  gcMaxRows: 'gcMaxRows',
+  gcMaxShare: 'gcMaxShare',
+  gcShareFrom: 'gcShareFrom',
+  gcKubeOvnGrace: 'gcKubeOvnGrace',
 };
 
 /**

@@ -12,7 +12,7 @@ import type { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-proces
 import { until } from '../../testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
-import { CollectionLimit } from '../collection-limit.ts';
+import { OPEN_GATE } from '../collection-gate.ts';
 import { Fence } from '../fence.ts';
 import type { TransactionReport } from '../northbound-writer.ts';
 import { NorthboundWriter } from '../northbound-writer.ts';
@@ -58,20 +58,12 @@ export class WriterProcess {
       probeIntervalMs: endpoints.length > 1 ? 1_000 : 5_000,
     });
     this.fence = new Fence(this.session, onFailed);
-    const limit = new CollectionLimit({
-      enabled: false,
-      maxRows: 0,
-      maxShare: 0,
-      ownedRows: () => 0,
-      ownerExplained: () => true,
-      paused: () => undefined,
-    });
     this.writer = new NorthboundWriter({
       session: this.session,
       world: this.world,
       desired: this.desired.rows,
       fence: this.fence,
-      limit,
+      gate: OPEN_GATE,
       journal: journal ?? NO_JOURNAL,
       ownerExists: (owner) => this.owners.has(owner),
       undecided: (owner) => this.undecided.has(owner),

@@ -18,6 +18,7 @@ import { externalCondition, externalStatus, unusedExternals } from '../nat/exter
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcIntent } from '../../world/intent.ts';
+import { gcModeFinding } from '../gc-annotation.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { ineffectiveMatch, ineffectiveCondition } from '../ineffective-condition.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
@@ -43,6 +44,7 @@ export const vpcStatus: Rule = {
     const view = world.ask(vpcView, name);
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined) return [];
+    const hold = view.isDefault ? world.collection.get('hold') : undefined;
     const standby = isStandby(world, view, isEmitted(world, view));
     const loadBalancers: Record<string, Json> = view.external
       ? {}
@@ -52,10 +54,13 @@ export const vpcStatus: Rule = {
       ...defaultSubnetCondition(world, name),
       ...externalCondition(world, name),
       ...bfdCondition(world, view),
+      ...(hold?.held === true ? [heldCondition(hold.message ?? '')] : []),
     ];
     const absent = (['Peered', 'DefaultSubnet', 'External', 'Bfd'] as const).filter(
       (type) => !requested.some((condition) => condition.type === type),
     );
+    // A process that does not lead knows of no hold, and says nothing about one.
+    const released = hold?.held === false ? (['CollectionHeld'] as const) : [];
     const bfdPort = bfdPortStatus(world, view);
     const ineffectiveReport = ineffectiveCondition(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
@@ -78,11 +83,15 @@ export const vpcStatus: Rule = {
         ...(bfdPort !== undefined && { bfdPort }),
       },
       conditions: [...conditionsOf(world, view), ...requested, ...(ineffectiveReport.conditions ?? [])],
-      withoutConditions: [...absent, ...(ineffectiveReport.withoutConditions ?? [])],
+      withoutConditions: [...absent, ...released, ...(ineffectiveReport.withoutConditions ?? [])],
     };
     return [patch];
   },
 };
+
+function heldCondition(message: string): ConditionOutput {
+  return { type: 'CollectionHeld', status: 'True', reason: 'CollectionHeld', message };
+}
 
 /** Names of the Subnets that OVN implements and that are not being deleted, sorted. */
 function subnetsIn(world: World, vpc: string): readonly string[] {
@@ -103,6 +112,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     // Those of a tenant that is deleted as a whole may go first.
     ...(terminating ? [] : namespacesFindings(world, subject, namespaces)),
     ...namespacesOfAnotherVpc(world, subject, name, namespaces),
+    ...gcModeFinding(subject, world.ask(vpcIntent, name)?.metadata.annotations),
     ...unreadAnnotations(subject, world.ask(vpcIntent, name)?.metadata.annotations),
   ];
   if (external) return [...bound, ...externalFindings(name, spec)];

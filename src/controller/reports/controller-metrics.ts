@@ -6,6 +6,7 @@ import type { Reason } from '../../api/reasons.ts';
 import { METRICS_OF_KINDS } from '../../kinds/generated/metrics.ts';
 import type { KindMetrics } from './kind-metrics.ts';
 import type { CollectionLimit } from '../../commit/collection-limit.ts';
+import type { CollectionPolicy, Stay } from '../../diff/collection-policy.ts';
 import type { NorthboundWriter } from '../../commit/northbound-writer.ts';
 import type { ObjectWriter } from '../../commit/object-writer.ts';
 import { WRITE_DELAYS } from '../../commit/write-delays.ts';
@@ -27,6 +28,7 @@ import type { NorthboundLoss } from '../outages/northbound-loss.ts';
 import type { NorthboundFailures } from '../outages/northbound-failures.ts';
 import { FailedRequests } from './failed-requests.ts';
 
+const STAYS: readonly Stay[] = ['report', 'off', 'paused', 'grace'];
 const DB = { db: 'OVN_Northbound' } as const;
 
 export interface MetricSources {
@@ -35,7 +37,11 @@ export interface MetricSources {
   readonly session: OvsdbSession;
   readonly caches: Caches;
   readonly rows: NorthboundWriter;
-  readonly limit: CollectionLimit;
+  readonly collection: {
+    readonly limit: Pick<CollectionLimit, 'hold' | 'heldRows'>;
+    readonly policy: Pick<CollectionPolicy, 'pause'>;
+    readonly staying: ReadonlyMap<Stay, number>;
+  };
   readonly objects: Pick<ObjectWriter, 'delayed'>;
   readonly writer: KubeWriter;
   readonly events: EventRecorder;
@@ -54,7 +60,7 @@ export interface MetricSources {
 }
 
 export function exposeController(metrics: MetricSink, sources: MetricSources): void {
-  const { world, desired, caches, rows, limit, objects, writer, events, leadership } = sources;
+  const { world, desired, caches, rows, collection, objects, writer, events, leadership } = sources;
   const gauge = (value: boolean): number => (value ? 1 : 0);
   metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
   // A term whose write was answered after the loss of the Lease is not used for any write.
@@ -68,8 +74,13 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   });
   metrics.read('kiln_row_conflicts', (report) => report({}, world.rowConflicts.size));
   metrics.read('kiln_rows_set_aside', (report) => report({}, rows.setAside));
-  metrics.read('kiln_collection_paused', (report) => report({}, gauge(limit.pausing)));
-  metrics.read('kiln_collection_held_rows', (report) => report({}, limit.pausing ? limit.held.size : 0));
+  metrics.read('kiln_collection_paused', (report) => report({}, gauge(collection.policy.pause !== undefined)));
+  metrics.read('kiln_collection_held', (report) => report({}, gauge(collection.limit.hold !== undefined)));
+  metrics.read('kiln_collection_held_rows', (report) => report({}, collection.limit.heldRows));
+  metrics.read('kiln_unexplained_rows', (report) => {
+    const { staying } = collection;
+    for (const why of STAYS) report({ why }, staying.get(why) ?? 0);
+  });
   metrics.read('kiln_api_writes_pending', (report) => report({}, writer.queued + writer.inFlight));
   metrics.read('kiln_api_writes_held_total', (report) => report({}, writer.counters.held));
   metrics.read('kiln_api_objects_held', (report) => {

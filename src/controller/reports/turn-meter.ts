@@ -64,6 +64,6 @@ export class TurnMeter {
   }
 
   paused(): void {
-    this.#metrics?.count('kiln_collection_pauses_total', {});
+    this.#metrics?.count('kiln_collection_holds_total', {});
   }
 }

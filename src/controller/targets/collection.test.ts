@@ -2,45 +2,119 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SILENT } from '../../runtime/log.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
+import { systemClock } from '../../timing/clock.ts';
 import { clusterObject } from '../../world/built-in.ts';
+import type { Entry } from '../../world/observed-rows.ts';
+import { rowId } from '../../nb/row-id.ts';
 import { Collection } from './collection.ts';
 
-test('a pause is one Event on the default Vpc and has a reason for the status, and so is its end', async () => {
-  const { bench } = new PodScene();
-  bench.converge();
-  bench.foreignRow('Logical_Switch', '00000000-0000-4000-8000-000000000001', {
-    name: 'left',
-    external_ids: { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//left', 'kiln.io/uid': 'u', 'kiln.io/rule': 'subnet-switch' },
-  });
-  const events: (readonly [string, string, string])[] = [];
-  const timers: (() => void)[] = [];
-  let resumed: () => void = () => undefined;
-  const over = new Promise<void>((done) => {
-    resumed = done;
-  });
-  const collection = new Collection({
-    ...{ enabled: true, rows: bench.world.rows, desired: bench.desired.rows, log: SILENT, about: clusterObject(bench.world.settings) },
-    // No Subnet is listed, which no cluster lacks.
-    caches: { explains: () => false, confirmed: () => Promise.resolve(true), sizeOf: () => 0 },
-    later: (_ms, run) => void timers.push(run),
-    event: (_resource, _namespace, name, _uid, { reason, message }) => void events.push([name, reason, message]),
-    paused: () => undefined,
-    resumed: () => resumed(),
-  });
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+/** A switch of a Subnet that is gone, in a cluster of which nothing is listed. */
+class Scene {
+  readonly events: (readonly [string, string, string])[] = [];
+  readonly timers: (() => void)[] = [];
+  readonly bench = new PodScene().bench;
+  readonly collection: Collection;
+  /** Objects of every kind. */
+  listed = 0;
+  again = 0;
+  now = NOW;
+
+  constructor(uuid = '00000000-0000-8000-8000-000000000001', enabled = true) {
+    const { bench } = this;
+    bench.converge();
+    bench.foreignRow('Logical_Switch', uuid, {
+      name: 'left',
+      external_ids: { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//left', 'kiln.io/uid': 'u', 'kiln.io/rule': 'subnet-switch' },
+    });
+    this.collection = new Collection({
+      ...{ enabled, world: bench.world, desired: bench.desired.rows, log: SILENT, about: clusterObject(bench.world.settings) },
+      clock: { ...systemClock, wallTime: () => this.now },
+      caches: { explains: () => false, confirmed: () => Promise.resolve(true), sizeOf: () => this.listed },
+      leads: () => true,
+      later: (_ms, run) => void this.timers.push(run),
+      event: (_resource, _namespace, name, _uid, { reason, message }) => void this.events.push([name, reason, message]),
+      held: () => undefined,
+      again: () => void this.again++,
+    });
+  }
+
+  get row(): Entry {
+    return this.bench.world.rows.rowsOf(rowId('Logical_Switch', 'left'))[0] as Entry;
+  }
+
+  annotate(annotations: Readonly<Record<string, string>>): void {
+    const { vpcs, settings } = this.bench.world;
+    const vpc = vpcs.peek(settings.defaultVpc);
+    assert.ok(vpc !== undefined);
+    vpcs.set(settings.defaultVpc, { ...vpc, metadata: { ...vpc.metadata, annotations } });
+  }
+}
+
+test('a hold is one Event on the default Vpc, a condition of it, and a reason for the status; an approval ends it', () => {
+  const scene = new Scene();
+  const { collection, events } = scene;
   collection.survey();
-  assert.equal(collection.pausedFor, 'rows of Kiln without an owner in the API server: 1');
-  timers[0]?.();
-  await over;
+  assert.match(collection.pausedFor ?? '', /^No row without an owner is collected: 1 have none .*; the API server has no object of a kind/);
+  assert.equal(collection.allows(scene.row), false);
+  const { message } = scene.bench.world.collection.peek('hold') ?? {};
+  assert.match(message ?? '', /then kiln gc approve$/);
+  scene.annotate({ 'kiln.io/gc-approval': '{"rows":1,"until":"2025-12-31T00:00:00Z"}' });
+  assert.equal(collection.allows(scene.row), false, 'an approval that is over');
+  scene.annotate({ 'kiln.io/gc-approval': '{"rows":1,"until":"2026-01-01T01:00:00Z","by":"ann"}' });
   assert.equal(collection.pausedFor, undefined);
+  assert.equal(collection.allows(scene.row), true);
+  assert.deepEqual(scene.bench.world.collection.peek('hold'), { held: false });
   assert.deepEqual(
     events.map(([name, reason]) => [name, reason]),
     [
-      ['ovn-cluster', 'CollectionPaused'],
+      ['ovn-cluster', 'CollectionHeld'],
       ['ovn-cluster', 'CollectionResumed'],
     ],
   );
-  assert.match(
-    events[0]?.[2] ?? '',
-    /No row is collected for now: rows of Kiln without an owner in the API server, whose deletion was not seen: 1/,
+  assert.match(events[1]?.[2] ?? '', /^Approved by ann/);
+});
+
+test('a hold ends by itself when a second full list has the objects', async () => {
+  const scene = new Scene();
+  scene.collection.survey();
+  scene.listed = 5;
+  scene.timers[0]?.();
+  await new Promise(setImmediate);
+  assert.equal(scene.collection.pausedFor, undefined);
+  assert.equal(scene.again, 1);
+});
+
+test('a pause of a person keeps rows, in every process, and its end lets them go', () => {
+  const scene = new Scene();
+  const { collection, events } = scene;
+  scene.listed = 5;
+  collection.survey();
+  scene.annotate({ 'kiln.io/gc-pause': '{"by":"ann","since":"2026-01-01T00:00:00Z","reason":"restore"}' });
+  assert.equal(collection.pausedFor, 'collection is paused by ann since 2026-01-01T00:00:00Z: restore');
+  assert.equal(collection.allows(scene.row), false);
+  assert.equal(collection.marks(scene.row), true);
+  assert.deepEqual([...collection.staying], [['paused', 1]]);
+  scene.annotate({});
+  assert.equal(collection.allows(scene.row), true);
+  assert.equal(scene.again, 2);
+  assert.deepEqual(
+    events.map(([, reason]) => reason),
+    ['CollectionPaused', 'CollectionResumed'],
   );
+});
+
+test('a row that Kube-OVN made stays for its grace, from the moment that the row says, and is looked at again then', () => {
+  const scene = new Scene('00000000-0000-4000-8000-000000000001');
+  scene.listed = 5;
+  const { collection } = scene;
+  assert.equal(collection.allows(scene.row), false);
+  assert.equal(scene.timers.length, 1);
+  (scene.row.row['external_ids'] as Map<string, string>).set('kiln.io/unexplained-since', '2025-12-31T23:30:00Z');
+  scene.now += 29 * 60_000;
+  assert.equal(collection.allows(scene.row), false);
+  scene.now += 60_000;
+  assert.equal(collection.allows(scene.row), true);
+  assert.equal(new Scene('00000000-0000-4000-8000-000000000001', false).collection.allows(scene.row), true, 'in a laboratory at once');
 });

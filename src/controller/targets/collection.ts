@@ -1,77 +1,93 @@
 /**
- * When rows that no rule emits may be collected. At a start, and after a list that lacks known objects, such rows are counted before any is
- * collected. If they are too many, collection pauses until a second full list confirms that their owners are gone.
+ * Which rows that no rule emits may be collected now. Settings, annotations, pauses and graces are observed (`diff/collection-policy.ts`).
+ * At a start, and after a list that lacks known objects, such rows are counted before any is collected; if they are too many, they are
+ * held until a person approves, or until a second full list confirms that fewer owners are gone.
  */
-import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../../commit/collection-limit.ts';
+import type { CollectionGate } from '../../commit/collection-gate.ts';
+import { COLLECTION_GRACE_MS, CollectionLimit } from '../../commit/collection-limit.ts';
+import type { Hold } from '../../commit/collection-limit.ts';
 import type { DesiredRows } from '../../compile/desired-rows.ts';
+import type { Stay, Stays } from '../../diff/collection-policy.ts';
+import { CollectionPolicy, pauseText } from '../../diff/collection-policy.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Ownership } from '../../nb/ownership.ts';
 import { isRestored } from '../../nb/restored-row.ts';
 import type { RowId } from '../../nb/row-id.ts';
-import type { ObservedRows } from '../../world/observed-rows.ts';
+import type { Clock } from '../../timing/clock.ts';
+import type { Entry } from '../../world/observed-rows.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { resourcesWith } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
 import type { JournalTroubleOptions } from '../outages/journal-trouble.ts';
 import type { Caches } from '../reading/caches.ts';
 import { resourceOfOwner } from '../reading/row-owners.ts';
 
 /** Kinds with at least one object in every cluster: the API server and Kiln make them. A cluster may have no pod or node for a while. */
 const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set(resourcesWith('inEveryCluster'));
+/** Rows are looked at again at the end of a grace, not more often than this. */
+const LEAST_LOOK_MS = 1_000;
+const MOST_LOOK_MS = 3_600_000;
 
 export interface CollectionOptions {
-  /** False: collection never pauses. */
+  /** False: there are no limits, and no grace. */
   readonly enabled: boolean;
-  readonly rows: ObservedRows;
+  readonly world: World;
   readonly desired: DesiredRows;
   readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
   readonly log: Log;
+  readonly clock: Clock;
+  readonly leads: () => boolean;
   readonly later: (ms: number, run: () => void) => void;
   /** The object of the Events. */
   readonly about: JournalTroubleOptions['about'];
   readonly event: JournalTroubleOptions['event'];
-  readonly paused: () => void;
-  readonly resumed: () => void;
+  readonly held: () => void;
+  /** More rows may be collected than before: all are compared again. */
+  readonly again: () => void;
 }
 
-export class Collection {
+export class Collection implements CollectionGate {
   readonly limit: CollectionLimit;
+  readonly policy: CollectionPolicy;
   readonly #options: CollectionOptions;
+  /** Rows that stayed when they were last compared, and why. */
+  readonly #staying = new Map<RowId, Stay>();
   #surveyed = false;
+  #lookingAt = Infinity;
+  /** The pause that was reported. */
+  #paused: string | undefined;
 
   constructor(options: CollectionOptions) {
     this.#options = options;
-    const { enabled, rows, caches, log, later } = options;
+    const { enabled, world, caches } = options;
+    const { gcMaxRows, gcMaxShare, gcShareFrom } = world.settings;
+    this.policy = new CollectionPolicy(world, enabled, () => this.#policyChanged());
     this.limit = new CollectionLimit({
-      ...DEFAULT_LIMIT,
-      enabled,
-      ownedRows: () => rows.owned.size,
+      ...{ enabled, maxRows: gcMaxRows, maxShare: gcMaxShare / 100, shareFrom: gcShareFrom },
+      ownedRows: () => world.rows.owned.size,
       ownerExplained: (owner) => caches.explains(owner),
       kindIsEmpty: (owner) => {
         const resource = resourceOfOwner(owner)?.resource;
         return resource !== undefined && NEVER_EMPTY.has(resource) && caches.sizeOf(resource) === 0;
       },
-      paused: (count, limit) => {
-        options.paused();
-        log.error('collection paused: rows without an owner in the API server', {
-          rows: count,
-          limit: Math.floor(limit),
-          graceMs: COLLECTION_GRACE_MS,
-          next: 'check that this is the right cluster; collection continues after the grace period when a second full list confirms',
-        });
-        const why = `rows of Kiln without an owner in the API server, whose deletion was not seen: ${count} (limit ${Math.floor(limit)})`;
-        this.#event(
-          'Warning',
-          'CollectionPaused',
-          `No row is collected for now: ${why}; check that this is the right cluster: kiln gc plan`,
-        );
-        later(COLLECTION_GRACE_MS, () => this.#endPause());
-      },
+      approved: () => this.policy.approvedAt(this.#wallTime)?.rows,
+      held: (hold) => this.#held(hold),
     });
   }
 
   /** Why no rows without an owner are collected; undefined: they are. */
   get pausedFor(): string | undefined {
-    return this.limit.pausing ? `rows of Kiln without an owner in the API server: ${this.limit.held.size}` : undefined;
+    const { hold } = this.limit;
+    if (hold !== undefined) return holdText(hold);
+    const { pause } = this.policy;
+    return pause === undefined ? undefined : pauseText(pause);
+  }
+
+  /** Numbers of rows that nothing explains and that stay, by reason. */
+  get staying(): ReadonlyMap<Stay, number> {
+    const counts = new Map<Stay, number>();
+    for (const why of this.#staying.values()) counts.set(why, (counts.get(why) ?? 0) + 1);
+    return counts;
   }
 
   /** A list lacked known objects: the next `survey` counts again. */
@@ -83,34 +99,136 @@ export class Collection {
   survey(): void {
     if (this.#surveyed) return;
     this.#surveyed = true;
-    const { rows, desired } = this.#options;
-    const unwanted: (readonly [RowId, Ownership])[] = [];
+    this.limit.survey(this.#unwanted());
+    this.#publish();
+  }
+
+  allows(row: Entry): boolean {
+    this.#staying.delete(row.id);
+    const stays = this.#stays(row);
+    if (stays === undefined) return this.limit.allows(row.id, row.ownership);
+    this.#staying.set(row.id, stays.why);
+    if (stays.until !== undefined) this.#lookAt(stays.until);
+    return false;
+  }
+
+  marks(row: Entry): boolean {
+    return this.#stays(row)?.why !== 'off';
+  }
+
+  #stays(row: Entry): Stays | undefined {
+    const { caches } = this.#options;
+    return this.policy.stays(row, { now: this.#wallTime, explained: (owner) => caches.explains(owner) });
+  }
+
+  *#unwanted(): Generator<readonly [RowId, Ownership]> {
+    const {
+      world: { rows },
+      desired,
+    } = this.#options;
     for (const id of rows.owned) {
       const row = rows.best(id);
       if (row === undefined || (desired.row(id)?.rows.length ?? 0) > 0) continue;
-      // A restored row has no owner yet, and is not collected before it has one.
-      if (!isRestored(id, row.uuid, row.ownership)) unwanted.push([id, row.ownership]);
+      // A restored row has no owner yet, and is not collected before it has one; nor is a row that stays anyway.
+      if (!isRestored(id, row.uuid, row.ownership) && this.#stays(row) === undefined) yield [id, row.ownership];
     }
-    this.limit.survey(unwanted);
   }
 
-  #event(type: 'Normal' | 'Warning', reason: 'CollectionPaused' | 'CollectionResumed', message: string): void {
+  #held(hold: Hold): void {
+    const { held, log, later } = this.#options;
+    held();
+    log.error('collection held: rows without an owner in the API server', {
+      rows: hold.rows,
+      limit: hold.limit,
+      next: 'check that this is the right cluster, and its data complete: kiln gc plan; then kiln gc approve',
+    });
+    this.#event('Warning', 'CollectionHeld', `${holdText(hold)}: ${HELD_NEXT}`);
+    later(COLLECTION_GRACE_MS, () => this.#lookAgain());
+  }
+
+  #lookAgain(): void {
+    if (this.limit.hold === undefined) return;
+    const { caches, later } = this.#options;
+    void caches.confirmed().then((confirmed) => {
+      if (confirmed) this.limit.survey(this.#unwanted(), true);
+      if (this.limit.hold === undefined)
+        this.#released('A second full list confirms the owners that exist, and the rest is below the limits');
+      else later(COLLECTION_GRACE_MS, () => this.#lookAgain());
+    });
+  }
+
+  /** More rows may be collected: they are counted before. */
+  #again(): void {
+    this.doubt();
+    this.#options.again();
+  }
+
+  #policyChanged(): void {
+    const { log, leads } = this.#options;
+    const approved = this.limit.approve();
+    const { pause } = this.policy;
+    const paused = pause === undefined ? undefined : pauseText(pause);
+    if (paused !== this.#paused && leads()) {
+      if (paused === undefined) log.info('collection goes on: the pause is over');
+      else log.warn('collection is paused', { why: paused });
+      if (paused === undefined && this.limit.hold === undefined)
+        this.#event('Normal', 'CollectionResumed', 'The pause is over: rows are collected');
+      else if (paused !== undefined && this.#paused === undefined)
+        this.#event('Normal', 'CollectionPaused', `${sentence(paused)}; kiln gc resume ends it`);
+    }
+    this.#paused = paused;
+    if (approved) this.#released(`Approved by ${this.policy.approval?.by ?? 'a user'}`);
+    else {
+      this.#publish();
+      this.#again();
+    }
+  }
+
+  #released(why: string): void {
+    const { log } = this.#options;
+    log.warn('collection continues', { why });
+    this.#event('Normal', 'CollectionResumed', `${why}: rows without an owner are collected`);
+    this.#publish();
+    this.#again();
+  }
+
+  /** The rules of the default Vpc's status read it. Only the leader knows of holds. */
+  #publish(): void {
+    const { world, leads } = this.#options;
+    const { hold } = this.limit;
+    if (!leads()) return;
+    world.collection.set('hold', hold === undefined ? { held: false } : { held: true, message: `${holdText(hold)}: ${HELD_NEXT}` });
+  }
+
+  #event(type: 'Normal' | 'Warning', reason: 'CollectionHeld' | 'CollectionPaused' | 'CollectionResumed', message: string): void {
     const { about, event } = this.#options;
     event(about.resource, '', about.key, undefined, { type, reason, message });
   }
 
-  #endPause(): void {
-    const { caches, log, later, resumed } = this.#options;
-    void caches.confirmed().then((confirmed) => {
-      log.warn(
-        confirmed
-          ? 'collection continues: a second full list confirms'
-          : 'collection stays paused: a second full list differs from the first',
-      );
-      if (!confirmed) return later(COLLECTION_GRACE_MS, () => this.#endPause());
-      this.limit.end();
-      this.#event('Normal', 'CollectionResumed', 'A second full list confirms that the owners are gone: their rows are collected');
-      resumed();
+  /** All rows are compared again then, at the end of a grace. */
+  #lookAt(until: number): void {
+    const now = this.#wallTime;
+    const at = Math.min(Math.max(until, now + LEAST_LOOK_MS), now + MOST_LOOK_MS);
+    if (at >= this.#lookingAt) return;
+    this.#lookingAt = at;
+    this.#options.later(at - now, () => {
+      if (this.#lookingAt !== at) return;
+      this.#lookingAt = Infinity;
+      this.#again();
     });
   }
+
+  get #wallTime(): number {
+    return this.#options.clock.wallTime();
+  }
+}
+
+const HELD_NEXT = 'check that this is the right cluster, and its data complete: kiln gc plan; then kiln gc approve';
+
+function holdText({ rows, why }: Hold): string {
+  return `No row without an owner is collected: ${rows} have none in the API server, and their deletion was not seen; ${why}`;
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

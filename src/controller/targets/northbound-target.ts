@@ -61,15 +61,13 @@ export class NorthboundTarget implements Target {
     this.#intake = new RowIntake({ rows: world.rows, clock, stepMs: TURN_MS, defer: options.defer, done: wake });
     this.collection = new Collection({
       enabled: options.collectionLimit,
-      rows: world.rows,
-      desired,
+      ...{ world, desired, log, clock, later },
       caches: options.caches,
-      log,
-      later,
+      leads: options.mayWrite,
       about: clusterObject(world.settings),
       event: options.event,
-      paused: () => meter.paused(),
-      resumed: () => {
+      held: () => meter.paused(),
+      again: () => {
         this.examineAll();
         wake();
       },
@@ -77,7 +75,7 @@ export class NorthboundTarget implements Target {
     this.writer = new NorthboundWriter({
       ...options,
       fence: leadership.fence,
-      limit: this.collection.limit,
+      gate: this.collection,
       ownerExists: (owner) => options.caches.ownerExists(owner),
       deposed: () => leadership.depose(),
       onTransaction: (report) => {

@@ -1,0 +1,133 @@
+/** `kiln gc plan`: the rows of Kiln that nothing explains, and what becomes of each. It only reads. */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
+import type { FreshController } from '../../controller/fresh-controller.ts';
+import { CollectionPolicy } from '../../diff/collection-policy.ts';
+import { ageText } from '../../explain/age.ts';
+import type { Collected } from '../../explain/collection-plan.ts';
+import { collectionPlan } from '../../explain/collection-plan.ts';
+import { clusterObject } from '../../world/built-in.ts';
+import { conditionsOf } from '../../world/conditions.ts';
+import { addSettingsFlags } from '../cluster/leader.ts';
+import type { ObservationFlags } from '../cluster/observe.ts';
+import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
+import type { CommandIo } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { StructuredFormat } from '../output/structured-text.ts';
+import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import { openedFresh } from './diff.ts';
+
+export interface GcPlanFlags extends ObservationFlags {
+  readonly output: 'table' | 'wide' | 'name' | StructuredFormat;
+}
+
+const EXAMPLES = `
+Examples:
+  kiln gc plan --ovn-nb tcp:10.0.0.1:6641       each row of Kiln that nothing asks for, since when, and why
+  kiln gc plan -o wide                          all of them, with the rule that made each and its UUID
+  kiln gc plan -o json | jq '.rows[] | select(.fate == "collect")'
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 nothing to collect, 1 there are such rows, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
+A controller that leads collects the rows of fate "collect" at once. The others stay: "held" and "paused" until kiln gc approve and kiln gc
+resume, "grace" until its end, "report" by a setting, "restored" until kiln undo --let-go, "blocked" while a foreign row is in it.
+`;
+
+export function addGcPlan(gc: Command): void {
+  const plan = gc
+    .command('plan')
+    .description('print the rows of Kiln that no object asks for: why, since when, who made them, and what goes with them; reads only')
+    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .addOption(
+      new Option('-o, --output <format>', 'output format').choices(['table', 'wide', 'name', ...STRUCTURED_FORMATS]).default('table'),
+    );
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(plan))).action(async (flags: GcPlanFlags) => {
+    process.exitCode = await onCluster('gc plan', flags, (io) => runGcPlan(flags, io));
+  });
+}
+
+/** @returns the exit code */
+export async function runGcPlan(flags: GcPlanFlags, io: CommandIo): Promise<number> {
+  await using fresh = await freshFor('gc plan', flags, io);
+  const all = planOf(fresh);
+  // A setting says that nobody wants to hear of these.
+  const rows = flags.output === 'table' ? all.filter(({ fate }) => fate !== 'off') : all;
+  const hidden = all.length - rows.length;
+  if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'CollectionPlan', { rows }));
+  else if (flags.output === 'name') io.out(rows.map(({ table, name }) => `${table} ${name}`));
+  else if (rows.length > 0) io.out(planTable(rows, flags.output, Date.now()));
+  if (rows.length === 0) io.say('nothing to collect: every row of Kiln has an object that asks for it');
+  if (hidden > 0) io.say(`${hidden} more are off by a setting: kiln gc plan -o wide`);
+  for (const [fate, hint] of Object.entries(HINTS)) if (rows.some((row) => row.fate === fate)) io.say(hint);
+  return all.every(({ fate }) => fate === 'off') ? EXIT.fine : EXIT.findings;
+}
+
+const HINTS: Readonly<Partial<Record<Collected['fate'], string>>> = {
+  held: 'hint: kiln gc approve lets the controller collect the held rows',
+  paused: 'hint: kiln gc resume ends the pause',
+  restored: 'hint: kiln undo … --let-go ends the hold of restored rows',
+};
+
+/** @throws CommandFailure without a Northbound database, or if not all could be read */
+export async function freshFor(command: string, flags: ObservationFlags, io: CommandIo): Promise<FreshController> {
+  const ovnNb = northboundOf(flags);
+  if (ovnNb === undefined)
+    throw new CommandFailure(
+      EXIT.usage,
+      `kiln ${command} needs the Northbound database`,
+      'neither --ovn-nb nor KILN_OVN_NB is set',
+      `kiln ${command} --ovn-nb tcp:HOST:6641`,
+    );
+  await io.client.version();
+  return await openedFresh(command, flags, ovnNb, io);
+}
+
+/** The plan as it is now; a hold is as the leader reports it on the default Vpc. */
+export function planOf({ world, desired }: FreshController): readonly Collected[] {
+  const { resource, key } = clusterObject(world.settings);
+  const cluster = world.tables[resource]?.peek(key);
+  const held = cluster === undefined ? undefined : conditionsOf(resource, cluster).find(({ type }) => type === 'CollectionHeld');
+  return collectionPlan(world, desired.rows, {
+    ownerExists: (owner) => {
+      const object = resourceOfOwner(owner);
+      return object !== undefined && world.tables[object.resource]?.peek(object.key) !== undefined;
+    },
+    policy: new CollectionPolicy(world, true),
+    hold: held?.status === 'True' ? held.message : undefined,
+    now: Date.now(),
+  });
+}
+
+const SHOWN = 100;
+const HEADERS = ['FATE', 'SINCE', 'ROW', 'MADE BY', 'WITH IT', 'WHY'];
+const WIDE_HEADERS = ['FATE', 'SINCE', 'ROW', 'UUID', 'MADE BY', 'RULE', 'FOR UID', 'WITH IT', 'WHY'];
+
+/** The last column is as long as it has to be. */
+function planTable(rows: readonly Collected[], format: 'table' | 'wide', now: number): readonly string[] {
+  const shown = format === 'wide' ? rows : rows.slice(0, SHOWN);
+  const lines = [format === 'wide' ? WIDE_HEADERS : HEADERS, ...shown.map((row) => cellsOf(row, format, now))];
+  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0))) ?? [];
+  return [
+    ...lines.map((cells) => cells.map((cell, at) => (at === cells.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  ')),
+    ...(rows.length > shown.length ? [`… and ${rows.length - shown.length} more: kiln gc plan -o wide`] : []),
+  ];
+}
+
+function cellsOf(
+  { fate, table, name, uuid, owner, uid, rule, why, since, madeBy, within }: Collected,
+  format: string,
+  now: number,
+): string[] {
+  const inside = Object.entries(within).map(([of, count]) => `${of} ${count}`);
+  const age = since === null ? 'now' : format === 'wide' ? since : ageText(now - Date.parse(since));
+  const maker = `${madeBy} for ${owner.replace('//', '/')}`;
+  const withIt = inside.length === 0 ? '-' : inside.join(', ');
+  const row = `${table} ${name}`;
+  return format === 'wide'
+    ? [fate, age, row, uuid, maker, rule === '' ? '-' : rule, uid, withIt, why]
+    : [fate, age, row, maker, withIt, why];
+}

@@ -85,8 +85,13 @@ export class NetworkNamespace {
 
   /** Deletes the namespace with all its interfaces, as soon as no process is in it. */
   async delete(): Promise<void> {
-    if (existsSync(this.path)) await runProgram(['ip', 'netns', 'delete', this.name]);
+    await deleteNamespace(this.name);
   }
+}
+
+/** Deletes a namespace by its name, if there is one. */
+export async function deleteNamespace(name: string): Promise<void> {
+  if (existsSync(join(FOLDER, name))) await runProgram(['ip', 'netns', 'delete', name]);
 }
 
 /** Deletes the namespaces of laboratories that were killed. */

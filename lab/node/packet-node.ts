@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OvnInstallation } from '../programs/ovn.ts';
-import { NetworkNamespace } from './namespace.ts';
+import { deleteNamespace, NetworkNamespace } from './namespace.ts';
 import { type ControllerKeys, OpenVSwitch } from './open-vswitch.ts';
 import type { PrefixedAddress, Underlay } from './underlay.ts';
 
@@ -86,10 +86,16 @@ export class PacketNode implements AsyncDisposable {
     await namespace.run('ip', 'route', 'replace', 'default', 'via', underlay.router6);
   }
 
-  /** Ends its daemons and deletes its namespace. */
+  /** Of the node as an external gateway: all nodes have their namespaces in one folder. */
+  get gatewayNamespace(): string {
+    return `${this.namespace.name}-ovnext`;
+  }
+
+  /** Ends its daemons and deletes its namespaces. */
   async stop(): Promise<void> {
     await this.vswitch.stop();
     await this.namespace.delete();
+    await deleteNamespace(this.gatewayNamespace);
   }
 
   /** The same, and deletes its folder. */

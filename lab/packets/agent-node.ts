@@ -6,6 +6,8 @@ import type { Log } from '../../src/runtime/log.ts';
 import { systemClock } from '../../src/timing/clock.ts';
 import { PacketNode, type PacketNodeOptions } from '../node/packet-node.ts';
 
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+
 export interface AgentNodeOptions extends PacketNodeOptions {
   readonly client: KubeClient;
   /** Endpoint of the Southbound database. */
@@ -29,9 +31,14 @@ export class AgentNode implements AsyncDisposable {
       run: (command, input) => hostPrograms.run(inNamespace(node.namespace.path, ...command), input),
       watch: (command, watching) => hostPrograms.watch(inNamespace(node.namespace.path, ...command), watching),
     };
-    const settings = { node: node.name, southbound, tunnel: 'geneve', datapath: 'netdev', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
+    const { name, gatewayNamespace } = node;
+    const settings = {
+      ...({ node: name, southbound, tunnel: 'geneve', datapath: 'netdev', defaultVpc: 'ovn-cluster', mtu: 1400 } as const),
+      gatewayNamespace,
+    };
+    const program = [process.execPath, MAIN] as const;
     this.#start = () =>
-      new NodeAgent({ settings, client, vswitch: node.vswitch.endpoint, socket: this.socket, programs, clock: systemClock, log });
+      new NodeAgent({ settings, client, vswitch: node.vswitch.endpoint, socket: this.socket, programs, program, clock: systemClock, log });
   }
 
   /** Starts node, agent and ovn-controller. */

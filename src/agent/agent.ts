@@ -8,12 +8,15 @@ import type { Log } from '../runtime/log.ts';
 import type { Target } from '../target/target.ts';
 import { Turns } from '../target/turns.ts';
 import type { Clock, Random, Scheduler } from '../timing/clock.ts';
+import { ResponderTarget } from './bfd/responder-target.ts';
 import { KernelTarget } from './kernel/kernel-target.ts';
 import { HostNetwork } from './kernel/host-network.ts';
+import { NamespaceTarget } from './kernel/namespace-target.ts';
 import type { Programs } from './kernel/programs.ts';
+import type { Words } from './kernel/ran.ts';
 import { RoutingTarget } from './kernel/routing-target.ts';
 import { ObjectsTarget } from './objects/objects-target.ts';
-import { ConditionsTarget } from './objects/conditions-target.ts';
+import { StatusTarget } from './objects/status-target.ts';
 import { Changes } from './listing/changes.ts';
 import { OtherFirewallsTarget } from './packet-filter/other-firewalls-target.ts';
 import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
@@ -21,7 +24,7 @@ import { ProbeProxyTarget } from './probes/probe-proxy-target.ts';
 import { CniServer } from './requests/cni-server.ts';
 import { RequestsTarget } from './requests/requests-target.ts';
 import { Retries } from './retries.ts';
-import type { NodeSettings } from './rules/node-settings.ts';
+import { GATEWAY_NAMESPACE, type NodeSettings } from './rules/node-settings.ts';
 import { nodeRules } from './rules/rules.ts';
 import { UplinkTarget } from './uplink/uplink-target.ts';
 import { VSWITCH_TABLES, VswitchTarget } from './vswitch/vswitch-target.ts';
@@ -37,6 +40,8 @@ export interface NodeAgentOptions {
   /** The socket for the CNI plugin. */
   readonly socket: string;
   readonly programs: Programs;
+  /** How Kiln itself is started: a part of the agent runs in a network namespace of its own. */
+  readonly program: Words;
   readonly clock: Clock & Scheduler;
   readonly log: Log;
   /** What a simulator puts in its place; by default the system's. */
@@ -61,7 +66,7 @@ export class NodeAgent implements AsyncDisposable {
   /** Answers the plugin. */
   readonly server: CniServer;
 
-  constructor({ settings, client, vswitch, socket, programs, clock, log, seams }: NodeAgentOptions) {
+  constructor({ settings, client, vswitch, socket, programs, program, clock, log, seams }: NodeAgentOptions) {
     const { world } = this;
     this.#changes = new Changes({ programs, clock, log });
     const wake = (): void => this.#turns.wake();
@@ -71,7 +76,7 @@ export class NodeAgent implements AsyncDisposable {
     };
     const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock, ...seams });
     const kubernetes = new ObjectsTarget({ client, node: settings.node, world, retries, clock, log, wake, ...seams });
-    const condition = new ConditionsTarget({ client, world, retries, clock, log, wake });
+    const status = new StatusTarget({ client, world, retries, clock, log, wake });
     const switches = new VswitchTarget({ session, world, retries, log, wake, restored });
     const listed = { programs, retries, changes: this.#changes, log, wake };
     const host = new HostNetwork(programs);
@@ -82,15 +87,20 @@ export class NodeAgent implements AsyncDisposable {
     const probeFilter = new PacketFilterTarget({ ...listed, kind: 'probe-filter' });
     const firewalls = new OtherFirewallsTarget(listed);
     const uplinks = new UplinkTarget({ ...listed, world, host });
+    const gateway = new NamespaceTarget({ ...listed, world, namespace: settings.gatewayNamespace ?? GATEWAY_NAMESPACE });
+    const responder = new ResponderTarget({ world, programs, program, retries, log, wake });
     const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
-    this.#targets = [kubernetes, condition, switches, kernel, uplinks, routing, filter, firewalls, probes, probeFilter, requests];
+    const filters = [filter, firewalls, probes, probeFilter];
+    this.#targets = [kubernetes, status, switches, kernel, uplinks, routing, gateway, responder, ...filters, requests];
     const parts = [
       kubernetes.desired,
-      condition.desired,
+      status.desired,
       switches.desired,
       kernel.desired,
       uplinks.desired,
       routing.desired,
+      gateway.desired,
+      responder.desired,
       filter.desired,
       firewalls.desired,
       probes.desired,

@@ -61,6 +61,31 @@ describe('the account of the node agent', { skip: missing ?? false }, () => {
     assert.match(await patch('node-2', condition('NetworkUnavailable'), 'status'), /may only change its own Node/);
   });
 
+  test('of OvnEips the readiness of the one with the name of its Node, and nothing else', async () => {
+    await cluster.kubectl(['apply', '--server-side', '-f', '-'], deployed('crds.yaml'));
+    for (const name of ['node-1', 'node-2']) {
+      const object = { apiVersion: 'kubeovn.io/v1', kind: 'OvnEip', metadata: { name }, spec: { type: 'lsp' } };
+      await eventually('its kind is served', async () =>
+        cluster.kubectl(['create', '-f', '-'], JSON.stringify(object)).then(
+          () => true,
+          () => false,
+        ),
+      );
+    }
+    const eips: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'ovn-eips', kind: 'OvnEip', namespaced: false };
+    const report = async (name: string, status: object): Promise<string> =>
+      await client.mergePatch(eips, { name }, { status }, { subresource: 'status' }).then(
+        () => 'done',
+        (error: unknown) => String(error),
+      );
+    await eventually('the policy is in effect', async () => /with the name of its Node/.test(await report('node-2', { ready: true })));
+    assert.equal(await report('node-1', { ready: true }), 'done');
+    assert.equal(await report('node-1', { ready: false }), 'done');
+    for (const status of [{ v4Ip: '10.0.0.1' }, { type: 'nat' }, { conditions: [{ type: 'X', status: 'True' }] }])
+      assert.match(await report('node-1', status), /may only change whether an OvnEip is ready/, JSON.stringify(status));
+    assert.equal(await patch('node-1', { metadata: { labels: { 'ovn.kubernetes.io/node-ext-gw': 'true' } } }), 'done');
+  });
+
   test('kubectl apply -f deploy/ makes all objects, and a second time leaves what members filled in', async () => {
     const folder = join(import.meta.dirname, '../../deploy');
     const first = await cluster.kubectl(['apply', '-f', folder]);

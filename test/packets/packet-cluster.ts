@@ -81,6 +81,8 @@ export interface PacketClusterOptions {
   readonly diskMiB: number;
   /** The agent's; default: its sources. */
   readonly program: AgentProgram;
+  /** More flags of the controller. */
+  readonly controllerFlags: readonly string[];
 }
 
 /** A node with its agent, which is a process of its own in the node's namespace. */
@@ -102,7 +104,15 @@ export class AgentNode {
     this.log = join(directory, 'agent.log');
     this.disk = join(directory, 'ovs');
     const flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, `--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`];
-    const command = [process.execPath, program.file, 'agent', ...flags, `--socket=${this.socket}`, '--datapath=netdev'] as const;
+    const command = [
+      process.execPath,
+      program.file,
+      'agent',
+      ...flags,
+      `--socket=${this.socket}`,
+      '--datapath=netdev',
+      `--gateway-namespace=${node.gatewayNamespace}`,
+    ] as const;
     this.#daemon = new Daemon({
       name: 'kiln agent',
       command: node.namespace.command(...command),
@@ -118,9 +128,13 @@ export class AgentNode {
 
   /** Runs a command of `kiln agent` on this node. */
   async agentCommand(...args: readonly string[]): Promise<RanKiln> {
-    const places = [`--vswitch=${this.node.vswitch.endpoint}`, `--socket=${this.socket}`];
+    const places = [
+      `--vswitch=${this.node.vswitch.endpoint}`,
+      `--gateway-namespace=${this.node.gatewayNamespace}`,
+      `--socket=${this.socket}`,
+    ];
     const flags =
-      args[0] === 'cleanup' ? [...places, `--binaries=${this.#plugin}-bin`, `--configurations=${this.#plugin}-conf`] : places.slice(1);
+      args[0] === 'cleanup' ? [...places, `--binaries=${this.#plugin}-bin`, `--configurations=${this.#plugin}-conf`] : places.slice(2);
     const [program, ...command] = this.node.namespace.command(process.execPath, MAIN, 'agent', ...args, ...flags);
     return await new Promise((resolve) => {
       execFile(program, command, { env: testEnvironment() }, (error, out, err) => {
@@ -225,6 +239,7 @@ export class PacketCluster implements AsyncDisposable {
     dualStack = false,
     diskMiB,
     program = SOURCES,
+    controllerFlags = [],
   }: Partial<PacketClusterOptions> = {}): Promise<PacketCluster> {
     const stops: (() => Promise<unknown>)[] = [];
     const started = async <T>(what: T, start: () => Promise<unknown>, stop: () => Promise<unknown>): Promise<T> => {
@@ -262,7 +277,7 @@ export class PacketCluster implements AsyncDisposable {
         () => kubelet.start(),
         () => kubelet.stop(),
       );
-      const flags = dualStack ? DUAL_STACK : [];
+      const flags = [...(dualStack ? DUAL_STACK : []), ...controllerFlags];
       const controller = new ControllerProcess({ kubeconfig, ovnNb: ovn.nbEndpoint, log: join(directory, 'controller.log'), flags });
       controller.start();
       stops.unshift(() => controller.kill9());

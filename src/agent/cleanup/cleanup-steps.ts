@@ -4,6 +4,7 @@ import { mapSet, mutateDelete } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
 import type { InstalledFile } from '../install/cni-files.ts';
+import { namespaceCommands } from '../kernel/namespace-target.ts';
 import { type RoutingLine, routingLines } from '../kernel/routing-commands.ts';
 import { chainLines, type FilterChain, type ListedRule } from '../packet-filter/other-firewalls.ts';
 import { INTEGRATION_BRIDGE } from '../rules/node-settings.ts';
@@ -19,6 +20,8 @@ export interface Remains {
   readonly replica: Replica | undefined;
   /** Devices with our alias. */
   readonly links: readonly string[];
+  /** The network namespace of the node as an external gateway, if the agent made it. */
+  readonly gatewayNamespace: string | undefined;
   /** Our tables of nftables. */
   readonly tables: readonly string[];
   readonly chains: ReadonlyMap<FilterChain, readonly ListedRule[]>;
@@ -37,7 +40,7 @@ export interface CleanupStep {
 }
 
 /** In their order: first the files, so that no runtime starts another pod; ports before their devices. */
-export function cleanupSteps({ replica, links, tables, chains, routing, files }: Remains): readonly CleanupStep[] {
+export function cleanupSteps({ replica, links, gatewayNamespace, tables, chains, routing, files }: Remains): readonly CleanupStep[] {
   const command = (what: string, one: readonly [string, ...string[]], input?: string): CleanupStep => ({
     what,
     action: { kind: 'command', command: one, ...(input === undefined ? {} : { input }) },
@@ -46,6 +49,9 @@ export function cleanupSteps({ replica, links, tables, chains, routing, files }:
     ...files.map((file): CleanupStep => ({ what: fileText(file), action: { kind: 'file', file } })),
     ...(replica === undefined ? [] : vswitchSteps(replica)),
     ...links.map((link) => command(`device ${link}`, ['ip', 'link', 'delete', 'dev', link])),
+    ...(gatewayNamespace === undefined
+      ? []
+      : namespaceCommands(gatewayNamespace, 'remove').map((one) => command(`network namespace ${gatewayNamespace}`, one.command))),
     ...tables.map((table) => command(`table ${table} of nftables`, ['nft', 'delete', 'table', ...table.split(' ')])),
     ...Array.from(chains).flatMap(([chain, rules]) => {
       const lines = chainLines(chain, undefined, rules);

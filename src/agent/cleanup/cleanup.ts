@@ -5,6 +5,7 @@ import type { Clock, Scheduler } from '../../timing/clock.ts';
 import { cniFiles, type CniPlaces, takeBack } from '../install/cni-files.ts';
 import { HostNetwork } from '../kernel/host-network.ts';
 import { ourLinks } from '../kernel/ip-observation.ts';
+import { observeNamespace } from '../kernel/namespace-target.ts';
 import type { Programs } from '../kernel/programs.ts';
 import { listRouting } from '../kernel/routing-target.ts';
 import { listOurRules } from '../packet-filter/other-firewalls-target.ts';
@@ -17,6 +18,7 @@ import { giveUnderlayBack } from './underlay-return.ts';
 
 export interface CleanupOptions {
   readonly vswitch: string;
+  readonly gatewayNamespace: string;
   readonly places: CniPlaces;
   readonly programs: Programs;
   readonly clock: Clock & Scheduler;
@@ -30,7 +32,7 @@ export interface CleanupOptions {
 const VSWITCH_MS = 5_000;
 
 /** Does all it can: a step that fails is reported, and the next ones are done. Can be repeated. */
-export async function cleanUp({ vswitch, places, programs, clock, dryRun, done, failed }: CleanupOptions): Promise<void> {
+export async function cleanUp({ vswitch, gatewayNamespace, places, programs, clock, dryRun, done, failed }: CleanupOptions): Promise<void> {
   const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock });
   declareIndexes(session.replica);
   declareQosIndexes(session.replica);
@@ -44,7 +46,7 @@ export async function cleanUp({ vswitch, places, programs, clock, dryRun, done, 
     // The interfaces of the node come before the keys that remember what they had.
     const underlay = { session, programs, dryRun, failed, done: (what: string) => done({ what }) };
     if (synced) await giveUnderlayBack(underlay);
-    for (const step of cleanupSteps(await remains(synced ? session.replica : undefined, places, programs, failed))) {
+    for (const step of cleanupSteps(await remains(synced ? session.replica : undefined, gatewayNamespace, places, programs, failed))) {
       const reason = dryRun ? undefined : await carryOut(step, session, programs);
       if (reason === undefined) done(step);
       else failed(step.what, reason);
@@ -56,6 +58,7 @@ export async function cleanUp({ vswitch, places, programs, clock, dryRun, done, 
 
 async function remains(
   replica: Remains['replica'],
+  gatewayNamespace: string,
   places: CniPlaces,
   programs: Programs,
   failed: (what: string, reason: string) => void,
@@ -71,6 +74,10 @@ async function remains(
   return {
     replica,
     links: await read('devices', [], async () => [...ourLinks(await new HostNetwork(programs).read()).keys()]),
+    gatewayNamespace: await read('network namespace', undefined, async () => {
+      const seen = await observeNamespace(programs, gatewayNamespace);
+      return seen.kind === 'present' && seen.ours ? gatewayNamespace : undefined;
+    }),
     tables,
     chains: await read('rules in chains of other programs', new Map(), async () => await listOurRules(programs)),
     routing: await read('rules of routing', [], async () => await listRouting(programs)),

@@ -41,9 +41,14 @@ export class ObjectsTarget implements Target {
     const tables = world.tablesOfKinds();
     this.#sources = (Object.keys(tables) as AgentResource[]).map((resource) => {
       // Each table is that of its own kind: one is opened of the other.
-      const { resource: kind, selects, view } = AGENT_TABLES[resource] as AgentTable<KubeObject, unknown>;
+      const { resource: kind, selects, optional, view } = AGENT_TABLES[resource] as AgentTable<KubeObject, unknown>;
       const table = tables[resource] as Table<unknown>;
-      const cache = new ListWatchCache<KubeObject>({ ...shared, resource: kind, ...(selects && { fieldSelector: selects(node) }) });
+      const cache = new ListWatchCache<KubeObject>({
+        ...shared,
+        resource: kind,
+        ...(selects && { fieldSelector: selects(node) }),
+        ...(optional && { optional }),
+      });
       cache.onDelta((deltas) => {
         for (const { type, object } of deltas) {
           const key = keyOf(object.metadata);

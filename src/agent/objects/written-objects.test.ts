@@ -7,7 +7,7 @@ import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { Retries } from '../retries.ts';
 import type { WrittenObject } from '../world/agent-table.ts';
 import { NodeWorld } from '../world/node-world.ts';
-import { ConditionsTarget } from './conditions-target.ts';
+import { StatusTarget } from './status-target.ts';
 import { ObjectsTarget } from './objects-target.ts';
 
 type Sent = readonly [plural: string, name: string, patch: unknown];
@@ -65,7 +65,7 @@ test('annotations and labels that differ are written, those of several rules tog
 
 test('a condition is written when its contents change or another program changes it, and its time when its status does', async () => {
   const scene = new Scene();
-  const target = new ConditionsTarget(scene.options);
+  const target = new StatusTarget(scene.options);
   const condition = { type: 'NetworkUnavailable', status: 'False', reason: 'Fine', message: 'joined' } as const;
   target.desired.add({ kind: 'object-condition', resource: 'nodes', name: 'n1', ...condition });
   assert.deepEqual(await scene.turn(target), [], 'not observed yet');

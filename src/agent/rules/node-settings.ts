@@ -10,8 +10,12 @@ export interface NodeSettings {
   readonly datapath: 'system' | 'netdev';
   /** Its Subnets are reached from nodes. */
   readonly defaultVpc: string;
+  /** Network namespace of this node as an external gateway. Default: `GATEWAY_NAMESPACE`. */
+  readonly gatewayNamespace?: string;
   /** MTU of pods whose Subnet has none. Undefined: what a tunnel leaves of that of the node's device. */
   readonly mtu: number | undefined;
 }
 
+/** As Kube-OVN names it. */
+export const GATEWAY_NAMESPACE = 'ovnext';
 export const INTEGRATION_BRIDGE = 'br-int';

@@ -12,6 +12,8 @@ export interface NodeStatus {
   /** What was not read yet, in words: until then nothing is written. */
   readonly waitingFor: readonly string[];
   readonly interfaces: readonly InterfaceStatus[];
+  /** Routers that watch this node by BFD, with the state of the session. */
+  readonly watchers: readonly { readonly router: string; readonly state: string }[];
   /** Writes that are due, by what they are for. */
   readonly differences: readonly { readonly target: string; readonly writes: readonly unknown[] }[];
   /** Writes that failed and are tried again. */
@@ -45,6 +47,9 @@ export function nodeStatus(node: string, world: NodeWorld, targets: readonly Tar
     node,
     waitingFor: targets.flatMap(({ waitingFor }) => waitingFor),
     interfaces: interfaces.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)),
+    watchers: Array.from(world.bfdResponders.entries())
+      .flatMap(([, { sessions }]) => Object.entries(sessions).map(([router, state]) => ({ router, state: state ?? '' })))
+      .toSorted((a, b) => (a.router < b.router ? -1 : 1)),
     differences: targets.map((target) => ({ target: target.name, writes: target.plan() })).filter(({ writes }) => writes.length > 0),
     failures: Array.from(world.failures.entries(), ([of, reason]) => ({ of, reason })),
   };

@@ -8,6 +8,8 @@ export interface AgentTable<T, V> {
   readonly resource: Resource;
   /** A field selector for the objects that concern a node. Missing: all do. */
   readonly selects?: (node: string) => string;
+  /** A cluster may lack the kind. */
+  readonly optional?: true;
   /** What rules read. A pure function; it drops all else, since each node keeps a copy. */
   readonly view: (object: T) => V;
   readonly indexes?: Indexes<V>;
@@ -24,13 +26,15 @@ export function openAgentTable<T, V>(reactor: Reactor, name: string, { indexes }
   return new Table<V>(reactor, name, indexes);
 }
 
-/** A view with these fields is of objects that the rules of a node may change: their annotations and labels, and conditions in their status. */
+/** A view with these fields is of objects that the rules of a node may change: their annotations and labels, and their status. */
 export interface WrittenObject {
   readonly uid: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   /** Those of the types that a rule emits, without the times of heartbeats. */
   readonly conditions: Readonly<Partial<Record<string, ObservedCondition>>>;
+  /** Fields of the status that a rule emits, as far as the object has them. Missing: none. */
+  readonly fields?: Readonly<Partial<Record<string, boolean>>>;
 }
 
 /** As the API server has it. */

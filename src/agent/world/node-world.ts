@@ -4,6 +4,7 @@ import { Table } from '../../world/table.ts';
 import type { WrittenObject } from './agent-table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
 import { type HostLink, withoutLength } from './device-network.ts';
+import type { BfdResponder, GatewayNamespace } from './gateway.ts';
 import type { ProbeListener } from './probe.ts';
 
 /** An Interface of the Open_vSwitch database, by name. */
@@ -87,6 +88,10 @@ export class NodeWorld extends AgentTables {
   readonly devices = new Table<ObservedDevice>(this.reactor, 'devices');
   /** By address and port. */
   readonly probeListeners = new Table<ProbeListener>(this.reactor, 'probe-listeners');
+  /** By name. */
+  readonly gatewayNamespaces = new Table<GatewayNamespace>(this.reactor, 'gateway-namespaces');
+  /** By path of the namespace. */
+  readonly bfdResponders = new Table<BfdResponder>(this.reactor, 'bfd-responders');
   /** Why the last write for an identity failed, by `<kind> <identity>`; it is tried again. */
   readonly failures = new Table<string>(this.reactor, 'failures');
 

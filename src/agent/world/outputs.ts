@@ -180,6 +180,21 @@ export interface LinkOutput {
   readonly routes: readonly DeviceRoute[];
 }
 
+/** A network namespace of the node itself, which forwards what routers of Vpcs send to the outside over this node. */
+export interface GatewayNamespaceOutput {
+  readonly kind: 'gateway-namespace';
+  /** As `ip netns` has it. */
+  readonly name: string;
+}
+
+/** Routers of Vpcs get answers to BFD in it. */
+export interface BfdResponderOutput {
+  readonly kind: 'bfd-responder';
+  readonly namespacePath: string;
+  /** They are asked from these. */
+  readonly networks: readonly string[];
+}
+
 /** The agent's table of nftables, as a script without the table's own line. */
 export interface PacketFilterOutput {
   readonly kind: 'packet-filter';
@@ -266,6 +281,14 @@ export function objectId({ resource, name }: Pick<ObjectMetadataOutput, 'resourc
   return `${resource}/${name}`;
 }
 
+/** Fields of the status of an object of the API server; others stay. */
+export interface ObjectStatusOutput {
+  readonly kind: 'object-status';
+  readonly resource: WrittenResource;
+  readonly name: string;
+  readonly fields: Readonly<Record<string, boolean>>;
+}
+
 /** The state of an attachment for the runtime that asked for it. */
 export interface AnswerOutput {
   readonly kind: 'answer';
@@ -309,6 +332,9 @@ export type NodeOutput =
   | UnprobedPodOutput
   | AcceptedDeviceOutput
   | HostLinkOutput
+  | GatewayNamespaceOutput
+  | BfdResponderOutput
   | ObjectMetadataOutput
   | ObjectConditionOutput
+  | ObjectStatusOutput
   | AnswerOutput;

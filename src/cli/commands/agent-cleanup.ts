@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readNodeStatus } from '../../agent/status/read-node-status.ts';
+import { GATEWAY_NAMESPACE } from '../../agent/rules/node-settings.ts';
 import { hostPrograms } from '../../agent/kernel/programs.ts';
 import { systemClock } from '../../timing/clock.ts';
 import { CommandFailure, EXIT, failureText } from '../errors/command-failure.ts';
@@ -9,7 +10,7 @@ import { print, printErrorText } from '../output/terminal.ts';
 
 const NOTES = `
 Removes: the files of the CNI plugin, ports and devices of pods, ovn0, the keys of ovn-controller in Open_vSwitch (they get the values that they
-had before), bridge br-int if the agent made it, the table of nftables, rules in chains of other programs, rules of routing. Pods of this node
+had before), bridge br-int if the agent made it, the namespace of an external gateway, the table of nftables, rules in chains of other programs, rules of routing. Pods of this node
 lose their network: drain it first. What another program made stays, and so do net.ipv4.ip_forward and net.ipv6.conf.all.forwarding, which other
 programs may rely on by now. Stop ovn-controller before, or it makes br-int again. The API server is not needed.
 `;
@@ -27,6 +28,7 @@ Exit codes: 0 nothing is left, 1 something is left (its line says why; it can be
 interface CleanupFlags {
   readonly dryRun?: boolean;
   readonly vswitch: string;
+  readonly gatewayNamespace: string;
   readonly socket: string;
   readonly binaries: string;
   readonly configurations: string;
@@ -40,6 +42,7 @@ export function addAgentCleanup(agent: Command, socket: string): void {
     .option('--dry-run', 'print what would be removed, and change nothing')
     .option('--vswitch <endpoint>', 'Open_vSwitch database of this node', 'unix:/run/openvswitch/db.sock')
     .option('--socket <path>', 'socket of the agent', socket)
+    .option('--gateway-namespace <name>', 'network namespace of this node as an external gateway', GATEWAY_NAMESPACE)
     .option('--binaries <folder>', 'where the container runtime looks for plugins', '/opt/cni/bin')
     .option('--configurations <folder>', 'where it looks for configurations', '/etc/cni/net.d')
     .option('--priority <number>', 'the first part of the name of the configuration', '01')
@@ -51,7 +54,7 @@ export function addAgentCleanup(agent: Command, socket: string): void {
     });
 }
 
-async function agentCleanup({ dryRun = false, vswitch, ...places }: CleanupFlags): Promise<number> {
+async function agentCleanup({ dryRun = false, vswitch, gatewayNamespace, ...places }: CleanupFlags): Promise<number> {
   const running = await readNodeStatus(places.socket).catch(() => undefined);
   if (running !== undefined && !dryRun) {
     const why = `the agent of node ${running.node} answers at ${places.socket}, and would make everything again`;
@@ -66,6 +69,7 @@ async function agentCleanup({ dryRun = false, vswitch, ...places }: CleanupFlags
   let [removed, left] = [0, 0];
   await cleanUp({
     vswitch,
+    gatewayNamespace,
     places: { ...places, socket: resolve(places.socket) },
     programs: hostPrograms,
     clock: systemClock,

@@ -52,7 +52,7 @@ function isRight({ waitingFor, interfaces, differences, failures }: NodeStatus):
 }
 
 export function statusLines(status: NodeStatus): readonly string[] {
-  const { node, waitingFor, interfaces, differences, failures } = status;
+  const { node, waitingFor, interfaces, watchers, differences, failures } = status;
   const ready = interfaces.filter(({ state }) => state === 'ready').length;
   return [
     `node ${node}: ${ready} of ${interfaces.length} interfaces of pods are ready`,
@@ -61,6 +61,7 @@ export function statusLines(status: NodeStatus): readonly string[] {
       ({ pod, interface: name, device, addresses, state, reason }) =>
         `  ${pod} ${name}  ${device}  ${addresses || '-'}  ${state}${reason === undefined ? '' : `: ${reason}`}`,
     ),
+    ...watchers.map(({ router, state }) => `BFD with router ${router}: ${state}`),
     ...differences.map(({ target, writes }) => `differs in ${target}: ${writes.length} writes are due`),
     ...failures.map(({ of, reason }) => `failed and tried again: ${of}: ${reason}`),
     ...(isRight(status) ? ['everything is as it should be'] : []),

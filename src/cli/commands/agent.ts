@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { GATEWAY_NAMESPACE } from '../../agent/rules/node-settings.ts';
 import { DEFAULT_VPC } from '../../api/well-known.ts';
 import type { LogLevel } from '../../runtime/log.ts';
 import type { CniFilesOptions } from '../../agent/install/cni-files.ts';
@@ -99,6 +100,7 @@ export function addAgent(program: Command): void {
       "MTU of pods whose Subnet has none (default: that of the node's device, less 100 for geneve, 50 for vxlan, 72 for stt)",
       mtu,
     )
+    .option('--gateway-namespace <name>', 'network namespace of this node as an external gateway', namespaceName, GATEWAY_NAMESPACE)
     .option('--probe-bind-address <address>', 'address of /healthz, /readyz and /metrics, or "off"', 'off')
     .addOption(
       new Option('--log-level <level>', 'lowest level that is logged')
@@ -110,8 +112,21 @@ export function addAgent(program: Command): void {
       const { runAgent } = await import('./run-agent.ts');
       process.exitCode = await runAgent(flags, interrupted());
     });
+  agent
+    .command('answer-bfd', { hidden: true })
+    .description('answer BFD in the network namespace of an external gateway; the agent runs it')
+    .requiredOption('--network <cidr...>', 'routers of these networks get answers')
+    .action(async ({ network }: { readonly network: readonly string[] }) => {
+      const { runResponder } = await import('./run-agent.ts');
+      process.exitCode = await runResponder(network, interrupted());
+    });
   addAgentStatus(agent, SOCKET);
   addAgentCleanup(agent, SOCKET);
+}
+
+function namespaceName(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(text)) throw new InvalidArgumentError(`"${text}" is no name of a network namespace.`);
+  return text;
 }
 
 /** IPv6 needs 1280 bytes. */

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { Gauge, Registry } from 'prom-client';
 import { NodeAgent } from '../../agent/agent.ts';
+import { answerBfd } from '../../agent/bfd/responder.ts';
 import { type CniFilesOptions, installCniFiles } from '../../agent/install/cni-files.ts';
 import { prepareVswitchDatabase, type VswitchDatabaseOptions } from '../../agent/install/vswitch-database.ts';
 import { makeParametersWritable } from '../../agent/install/writable-parameters.ts';
@@ -22,7 +23,7 @@ import { print, printErrorText } from '../output/terminal.ts';
  * @returns the exit code
  */
 export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Promise<number> {
-  const { node, vswitch, socket, southbound, tunnel, datapath, defaultVpc, mtu } = flags;
+  const { node, vswitch, socket, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, mtu } = flags;
   if (flags.inCluster !== true && flags.kubeconfig === undefined)
     return failed(EXIT.usage, 'kiln agent needs a cluster', 'neither --kubeconfig nor --in-cluster is given', 'kiln agent --help');
   if (southbound === undefined)
@@ -43,11 +44,12 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
     if (flags.inCluster === true) await makeParametersWritable(hostPrograms);
     client = new KubeClient(new KubeTransport(await connection(flags), { userAgent: 'kiln-agent' }));
     agent = new NodeAgent({
-      settings: { node, southbound, tunnel, datapath, defaultVpc, mtu },
+      settings: { node, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, mtu },
       client,
       vswitch,
       socket: resolve(socket),
       programs: hostPrograms,
+      program: [process.execPath, resolve(process.argv[1] ?? '')],
       clock: systemClock,
       log,
     });
@@ -67,6 +69,20 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
     await server?.close();
     await agent?.stop();
     await client?.close();
+  }
+}
+
+/**
+ * Answers BFD until `stopped` resolves.
+ *
+ * @returns the exit code
+ */
+export async function runResponder(networks: readonly string[], stopped: Promise<unknown>): Promise<number> {
+  try {
+    await answerBfd({ networks, stopped, report: (report) => print([JSON.stringify(report)]) });
+    return EXIT.fine;
+  } catch (error) {
+    return failed(EXIT.unreachable, 'BFD cannot be answered', error instanceof Error ? error.message : String(error), 'kiln agent status');
   }
 }
 

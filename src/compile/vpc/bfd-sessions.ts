@@ -92,7 +92,7 @@ const FEWEST_PEERS = 2;
 
 /**
  * The sessions over which the Subnets with `enableEcmp` of a custom Vpc share their traffic: with the addresses of all OvnEips of type `lsp`
- * in its external Subnets that are ready. Empty if there are fewer than two.
+ * in its external Subnets that are ready. None of a family of which there are fewer than two.
  */
 export const ecmpPeers: Query<readonly BfdSession[]> = defineQuery('vpc-ecmp-peers', (world, vpc) => {
   if (vpc === world.settings.defaultVpc || world.ask(vpcSpec, vpc)?.enableBfd !== true) return [];
@@ -103,7 +103,9 @@ export const ecmpPeers: Query<readonly BfdSession[]> = defineQuery('vpc-ecmp-pee
         .toSorted()
         .flatMap((eip) => world.ask(nodeAddresses, eip).map((peer) => ({ port: routerToSwitchPort(vpc, subnet), peer }))),
     );
-  return peers.length < FEWEST_PEERS ? [] : peers;
+  const isShared = (family: 4 | 6): boolean => peers.filter(({ peer }) => parseAddress(peer)?.family === family).length >= FEWEST_PEERS;
+  const shared = { 4: isShared(4), 6: isShared(6) };
+  return peers.filter(({ peer }) => shared[parseAddress(peer)?.family ?? 4]);
 });
 
 function ecmpSessions(world: World, vpc: string): readonly BfdSession[] {

@@ -121,6 +121,31 @@ describe('enableBfd', () => {
   });
 });
 
+test('each family is shared over the gateway nodes that have it, if there are two', () => {
+  const scene = new NatScene({ inside: '10.5.0.0/24,fd05::/64', external: '172.20.0.0/24,fd20::/64' });
+  const { bench } = scene;
+  bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
+  bench.put('subnets', { metadata: { name: 'inside' }, spec: { ...bench.object('subnets', 'inside')?.spec, enableEcmp: true } });
+  /** Whether routes are watched. */
+  const watched = (prefix: string): readonly boolean[] => routes(bench, prefix).map((one) => (one as readonly unknown[])[2] !== null);
+  const gateway = (name: string): void => {
+    scene.eip(name, { type: 'lsp' });
+    const eip = bench.object('ovn-eips', name) ?? assert.fail();
+    bench.put('ovn-eips', { metadata: { name }, spec: eip.spec, status: { ...eip.status, ready: true } });
+    bench.converge();
+  };
+  gateway('gw1');
+  assert.deepEqual([watched('10.5.0.0/24'), watched('fd05::/64')], [[false], [false]], 'one node has two addresses');
+  gateway('gw2');
+  assert.deepEqual(
+    [watched('10.5.0.0/24'), watched('fd05::/64')],
+    [
+      [true, true],
+      [true, true],
+    ],
+  );
+});
+
 describe('bfdPort', () => {
   const group = (bench: RuleBench): readonly string[] =>
     bench

@@ -17,6 +17,8 @@ export interface NodeSubnet {
   readonly vpc: string;
   /** Canonical, at most one a family. */
   readonly cidrs: readonly string[];
+  /** Canonical, at most one a family. Missing: none. */
+  readonly gateways?: readonly string[];
   /** Its Vlan, if it is an underlay Subnet. */
   readonly vlan?: string;
   /** Of such a one: it is connected to the overlay. */
@@ -65,6 +67,7 @@ interface SubnetSpec {
   readonly mtu?: number;
   readonly vpc?: string;
   readonly cidrBlock?: string;
+  readonly gateway?: string;
   readonly vlan?: string;
   readonly logicalGateway?: boolean;
   readonly u2oInterconnection?: boolean;
@@ -104,6 +107,7 @@ function nodeSubnet({ metadata: { annotations, uid }, spec: requested = {}, stat
     mtu: (recorded === undefined ? spec.mtu : Number(recorded)) || 0,
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),
+    gateways: splitList(spec.gateway ?? '').flatMap((text) => canonicalAddress(text) ?? []),
     ...(spec.vlan !== undefined && spec.vlan !== '' && { vlan: spec.vlan }),
     ...(spec.u2oInterconnection === true &&
       spec.logicalGateway !== true && {

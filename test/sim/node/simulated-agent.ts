@@ -104,6 +104,7 @@ export class SimulatedAgent {
       vswitch: 'unix:/run/openvswitch/db.sock',
       socket: '',
       programs,
+      program: ['kiln'],
       clock,
       log,
       seams: {

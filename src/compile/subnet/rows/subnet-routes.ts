@@ -34,8 +34,9 @@ export const subnetRoutes: Rule = {
     const view = emittedSubnet(world, name);
     if (view === undefined) return [];
     const routes = world.ask(sourceRoutes, name);
-    const shared = sharedRoutes(world, view, routes);
-    return shared.length > 0 ? [...subnetRouteRows(view, []), ...shared] : subnetRouteRows(view, routes);
+    const shared = routes.map((route) => sharedRoutes(world, view, route));
+    const alone = routes.filter((_, index) => shared[index]?.length === 0);
+    return [...subnetRouteRows(view, alone), ...shared.flat()];
   },
 };
 
@@ -55,16 +56,13 @@ export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): rea
 }
 
 /** With `enableEcmp` in a Vpc with BFD the traffic is shared over the gateway nodes instead; empty if it is not. */
-function sharedRoutes(world: World, view: SubnetView, routes: readonly Route[]): readonly RowOutput[] {
+function sharedRoutes(world: World, view: SubnetView, route: Route): readonly RowOutput[] {
   if (view.inDefaultVpc || world.ask(subnetSpec, view.name)?.enableEcmp !== true) return [];
-  const peers = world.ask(ecmpPeers, view.vpc);
-  return routes.flatMap((route) =>
-    peers.flatMap((session): readonly RowOutput[] => {
-      if (parseAddress(session.peer)?.family !== parseCidr(route.prefix)?.family) return [];
-      const row = routeRow(view.vpc, { ...route, nexthop: session.peer }, subnetOwner(view), RULE);
-      return [{ ...row, columns: { ...row.columns, ...watchedBy(session) } }];
-    }),
-  );
+  return world.ask(ecmpPeers, view.vpc).flatMap((session): readonly RowOutput[] => {
+    if (parseAddress(session.peer)?.family !== parseCidr(route.prefix)?.family) return [];
+    const row = routeRow(view.vpc, { ...route, nexthop: session.peer }, subnetOwner(view), RULE);
+    return [{ ...row, columns: { ...row.columns, ...watchedBy(session) } }];
+  });
 }
 
 /** The source routes of a Subnet with emitted rows. */

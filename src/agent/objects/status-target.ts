@@ -1,4 +1,4 @@
-/** Conditions of objects that rules change, as a target. It is written when its status, reason or message changes, and never as a heartbeat. */
+/** The status of objects that rules change, as a target: conditions, which are written when they change and never as a heartbeat, and fields. */
 import type { KubeClient } from '../../kube/client/client.ts';
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import { AGENT_TABLES } from '../../kinds/generated/agent-tables.ts';
@@ -8,9 +8,11 @@ import type { Clock } from '../../timing/clock.ts';
 import type { Table } from '../../world/table.ts';
 import type { Retries } from '../retries.ts';
 import type { NodeWorld } from '../world/node-world.ts';
-import { objectId, type ObjectConditionOutput } from '../world/outputs.ts';
+import { objectId, type ObjectConditionOutput, type ObjectStatusOutput } from '../world/outputs.ts';
 
-export interface ConditionsTargetOptions {
+type StatusOutput = ObjectConditionOutput | ObjectStatusOutput;
+
+export interface StatusTargetOptions {
   readonly client: KubeClient;
   readonly world: NodeWorld;
   readonly retries: Retries;
@@ -19,21 +21,18 @@ export interface ConditionsTargetOptions {
   readonly wake: () => void;
 }
 
-export class ConditionsTarget implements Target {
-  readonly name = 'conditions of objects';
+export class StatusTarget implements Target {
+  readonly name = 'the status of objects';
   readonly busy = false;
   /** The target of objects observes them. */
   readonly observed = true;
   readonly waitingFor: readonly string[] = [];
-  readonly desired = new KeyedOutputs<ObjectConditionOutput>(
-    ['object-condition'],
-    (output) => `condition ${output.type} of ${objectId(output)}`,
-  );
-  readonly #options: ConditionsTargetOptions;
+  readonly desired = new KeyedOutputs<StatusOutput>(['object-condition', 'object-status'], statusId);
+  readonly #options: StatusTargetOptions;
   #sent = false;
   #stopped = false;
 
-  constructor(options: ConditionsTargetOptions) {
+  constructor(options: StatusTargetOptions) {
     this.#options = options;
     for (const table of Object.values(options.world.tablesOfKinds()) as readonly Table<unknown>[]) table.onChange(() => this.examineAll());
   }
@@ -70,41 +69,58 @@ export class ConditionsTarget implements Target {
     return true;
   }
 
-  /** The condition, if the object does not have it like this. */
-  #missing(id: string): ObjectConditionOutput | undefined {
+  /** The output, if the object does not have it like this. */
+  #missing(id: string): StatusOutput | undefined {
     const [output] = this.desired.of(id);
     const object = output && this.#options.world.written(output);
     if (output === undefined || object === undefined) return undefined;
+    if (output.kind === 'object-status')
+      return Object.entries(output.fields).every(([field, value]) => object.fields?.[field] === value) ? undefined : output;
     const present = object.conditions[output.type];
     const isSame = present?.status === output.status && present.reason === output.reason && present.message === output.message;
     return isSame ? undefined : output;
   }
 
-  async #send(id: string, output: ObjectConditionOutput): Promise<void> {
-    const { client, world, retries, clock, log, wake } = this.#options;
-    const { resource, name, type, status, reason, message } = output;
-    const { uid, conditions } = world.written(output) ?? {};
-    const present = conditions?.[type];
+  async #send(id: string, output: StatusOutput): Promise<void> {
+    const { retries, log, wake } = this.#options;
     this.#sent = true;
     try {
-      const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
-      const lastTransitionTime = present?.status === status ? present.lastTransitionTime : now;
-      const condition = { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
-      // Conditions of others merge by their type.
-      await client.strategicPatch(
-        AGENT_TABLES[resource].resource,
-        { name },
-        { metadata: { uid }, status: { conditions: [condition] } },
-        { subresource: 'status' },
-      );
+      await (output.kind === 'object-status' ? this.#sendFields(output) : this.#sendCondition(output));
       retries.succeeded(id);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      log.warn('a condition could not be written; it will be tried again', { condition: id, reason: why });
+      log.warn('the status of an object could not be written; it will be tried again', { status: id, reason: why });
       retries.failed(id, why);
       this.desired.due.add(id);
     }
     this.#sent = false;
     wake();
   }
+
+  async #sendFields({ resource, name, fields }: ObjectStatusOutput): Promise<void> {
+    const { client, world } = this.#options;
+    const { uid } = world.written({ resource, name }) ?? {};
+    await client.mergePatch(AGENT_TABLES[resource].resource, { name }, { metadata: { uid }, status: fields }, { subresource: 'status' });
+  }
+
+  async #sendCondition(output: ObjectConditionOutput): Promise<void> {
+    const { client, world, clock } = this.#options;
+    const { resource, name, type, status, reason, message } = output;
+    const { uid, conditions } = world.written(output) ?? {};
+    const present = conditions?.[type];
+    const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = present?.status === status ? present.lastTransitionTime : now;
+    const condition = { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
+    // Conditions of others merge by their type.
+    await client.strategicPatch(
+      AGENT_TABLES[resource].resource,
+      { name },
+      { metadata: { uid }, status: { conditions: [condition] } },
+      { subresource: 'status' },
+    );
+  }
+}
+
+function statusId(output: StatusOutput): string {
+  return output.kind === 'object-status' ? `status of ${objectId(output)}` : `condition ${output.type} of ${objectId(output)}`;
 }

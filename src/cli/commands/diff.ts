@@ -15,6 +15,7 @@ import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -99,11 +100,18 @@ function conflictLines(conflicts: ReturnType<FreshController['conflicts']>): rea
 }
 
 /** A controller that reads all and writes nothing, once its rules have run. @throws CommandFailure if something could not be read */
-export async function openedFresh(command: string, flags: ObservationFlags, ovnNb: string, io: CommandIo): Promise<FreshController> {
+export async function openedFresh(
+  command: string,
+  flags: ObservationFlags,
+  ovnNb: string,
+  io: CommandIo,
+  opened: (session: OvsdbSession) => void = () => undefined,
+): Promise<FreshController> {
   const { client } = io;
   const timeoutMs = requestTimeoutMs(flags);
   const settings = await settingsFor(flags, io);
   const session = sessionOf(flags, ovnNb);
+  opened(session);
   let problem = '';
   session.onError(({ code, message }) => {
     problem = ` (${code}: ${message})`;

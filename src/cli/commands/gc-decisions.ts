@@ -129,7 +129,7 @@ async function runGcStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const now = Date.now();
   io.out([
     `collection  ${collects ? '✔ rows that nothing explains are collected' : '✖ nothing is collected'}`,
-    ...(leader?.live === true ? [] : ['            ✖ no controller leads']),
+    ...(leader?.live === true ? [] : ['            ✖ no controller leads: kiln gc run collects without one']),
     ...(settings.gc === 'on' ? [] : [`            ✖ --gc=${settings.gc}`]),
     ...(pause === undefined ? [] : [`pause       ✖ ${pauseText(pause)}: kiln gc resume`]),
     ...(held === undefined ? [] : [`hold        ✖ ${held.message}${held.since === '' ? '' : ` (since ${held.since})`}`]),
@@ -202,6 +202,11 @@ export async function approve(
 ): Promise<void> {
   const until = new Date(Date.now() + forMs).toISOString();
   await annotate(io, settings, kilnAnnotation.gcApproval, JSON.stringify({ rows, until, by: me(), ...(now && { now }) }));
+}
+
+/** Takes an approval back. */
+export async function withdraw(io: Pick<CommandIo, 'client'>, settings: Settings): Promise<void> {
+  await annotate(io, settings, kilnAnnotation.gcApproval, null);
 }
 
 async function annotate({ client }: Pick<CommandIo, 'client'>, settings: Settings, key: string, value: string | null): Promise<void> {

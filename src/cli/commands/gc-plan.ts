@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
 import type { FreshController } from '../../controller/fresh-controller.ts';
 import { CollectionPolicy } from '../../diff/collection-policy.ts';
+import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Collected } from '../../explain/collection-plan.ts';
 import { collectionPlan } from '../../explain/collection-plan.ts';
@@ -33,7 +34,7 @@ Examples:
 const EXIT_CODES = `
 Exit codes: 0 nothing to collect, 1 there are such rows, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
 A controller that leads collects the rows of fate "collect" at once. The others stay: "held" and "paused" until kiln gc approve and kiln gc
-resume, "grace" until its end, "report" by a setting, "restored" until kiln undo --let-go, "blocked" while a foreign row is in it.
+resume, "grace" until its end or kiln gc run, "report" by a setting, "restored" until kiln undo --let-go, "blocked" while a foreign row is in it.
 `;
 
 export function addGcPlan(gc: Command): void {
@@ -69,11 +70,17 @@ export async function runGcPlan(flags: GcPlanFlags, io: CommandIo): Promise<numb
 const HINTS: Readonly<Partial<Record<Collected['fate'], string>>> = {
   held: 'hint: kiln gc approve lets the controller collect the held rows',
   paused: 'hint: kiln gc resume ends the pause',
+  grace: 'hint: kiln gc run collects rows in their grace now',
   restored: 'hint: kiln undo … --let-go ends the hold of restored rows',
 };
 
 /** @throws CommandFailure without a Northbound database, or if not all could be read */
-export async function freshFor(command: string, flags: ObservationFlags, io: CommandIo): Promise<FreshController> {
+export async function freshFor(
+  command: string,
+  flags: ObservationFlags,
+  io: CommandIo,
+  opened: (session: OvsdbSession) => void = () => undefined,
+): Promise<FreshController> {
   const ovnNb = northboundOf(flags);
   if (ovnNb === undefined)
     throw new CommandFailure(
@@ -83,7 +90,7 @@ export async function freshFor(command: string, flags: ObservationFlags, io: Com
       `kiln ${command} --ovn-nb tcp:HOST:6641`,
     );
   await io.client.version();
-  return await openedFresh(command, flags, ovnNb, io);
+  return await openedFresh(command, flags, ovnNb, io, opened);
 }
 
 /** The plan as it is now; a hold is as the leader reports it on the default Vpc. */
@@ -107,7 +114,7 @@ const HEADERS = ['FATE', 'SINCE', 'ROW', 'MADE BY', 'WITH IT', 'WHY'];
 const WIDE_HEADERS = ['FATE', 'SINCE', 'ROW', 'UUID', 'MADE BY', 'RULE', 'FOR UID', 'WITH IT', 'WHY'];
 
 /** The last column is as long as it has to be. */
-function planTable(rows: readonly Collected[], format: 'table' | 'wide', now: number): readonly string[] {
+export function planTable(rows: readonly Collected[], format: 'table' | 'wide', now: number): readonly string[] {
   const shown = format === 'wide' ? rows : rows.slice(0, SHOWN);
   const lines = [format === 'wide' ? WIDE_HEADERS : HEADERS, ...shown.map((row) => cellsOf(row, format, now))];
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0))) ?? [];

@@ -95,8 +95,33 @@ test('annotation kiln.io/gc of a Namespace keeps its rows, and a value that is n
   assert.match(status.out, /Namespace kept: .*kiln\.io\/gc.*"of" is no mode of the collection.*on, report, off/);
 });
 
-test('more rows than the limit wait for gc approve, are told on the default Vpc, and go after it', { skip }, async () => {
+test('gc run: through the controller that leads, rows in their grace too, and not while it is paused', { skip }, async () => {
+  await scene.kiln('gc', 'pause');
+  await leaveSwitch('left-d');
+  const paused = await scene.kiln('gc', 'run', '--yes');
+  assert.equal(paused.exit, 1, paused.err);
+  assert.match(paused.err, /nothing was collected[^]*paused[^]*kiln gc resume/);
+  await scene.kiln('gc', 'resume');
+  const ran = await scene.kiln('gc', 'run', '--yes');
+  assert.equal(ran.exit, 0, ran.err);
+  assert.ok(!(await switches()).includes('left-d'));
+});
+
+test('gc run without a controller takes the Lease, deletes what the plan has, and makes nothing', { skip }, async () => {
   await scene.controller.stop();
+  await leaveSwitch('left-e');
+  await scene.make('vpcs', { metadata: { name: 'late' }, spec: {} });
+  const dry = await scene.kiln('gc', 'run', '--dry-run=client');
+  assert.match(dry.out, /^FATE[^]*\ngrace .*left-e/);
+  assert.ok((await switches()).includes('left-e'));
+  const ran = await scene.kiln('gc', 'run', '--yes');
+  assert.equal(ran.exit, 0, ran.err);
+  assert.match(ran.err, /collected 1 of 1 rows\n/);
+  assert.ok(!(await switches()).includes('left-e'));
+  assert.doesNotMatch(await scene.nbctl('--bare', '--columns=name', 'list', 'logical_router'), /late/);
+});
+
+test('more rows than the limit wait for gc approve, are told on the default Vpc, and go after it', { skip }, async () => {
   const names = [1, 2, 3, 4].map((n) => `left-c${n}`);
   for (const name of names) await leaveSwitch(name);
   const controller: Controller = makeController(scene.client, northboundSession({ ovnNb: scene.ovnNb }, SILENT), SILENT, {

@@ -267,7 +267,7 @@ function statusLines(
     ...(northbound.journal === undefined
       ? []
       : [`            ✖ no row is deleted while the journal cannot be written: ${northbound.journal}`]),
-    ...(northbound.collection === undefined ? [] : [`            ✖ collection is paused: ${northbound.collection}: kiln gc plan`]),
+    ...(northbound.collection === undefined ? [] : [`            ✖ ${northbound.collection}: kiln gc status`]),
     ...(Object.keys(foreignRows).length === 0
       ? []
       : [`            rows of other programs, which Kiln leaves alone: ${listText(foreignRows)}`]),

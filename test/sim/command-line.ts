@@ -13,6 +13,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and runs all checks
   --life N         operations of one life (default 500)
   --workers N      lives at a time (default: as many as there are cores)
   --namespaced     controllers with --tenancy=namespaced, checked by what holds with it too
+  --neighbours     rows of Neutron, ovn-kubernetes and others in the database (otherwise: in each third life)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -32,6 +33,7 @@ export interface Flags {
   readonly life: number;
   readonly workers: number;
   readonly namespaced: boolean;
+  readonly neighbours: boolean;
   readonly keepGoing: boolean;
   readonly out: string;
   readonly shrink: boolean;
@@ -82,6 +84,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
       life: { type: 'string' },
       workers: { type: 'string' },
       namespaced: { type: 'boolean' },
+      neighbours: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -103,6 +106,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
     life: number('life', 500),
     workers: Math.min(number('workers', availableParallelism()), values.trace === true ? 1 : Infinity),
     namespaced: values.namespaced === true,
+    neighbours: values.neighbours === true,
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,

@@ -19,7 +19,7 @@ function printFailure({ order: { seed }, operations, messages, steps, history, t
   console.log(`\nseed ${seed} failed${history === undefined ? '' : ` after ${operations} operations`}:`);
   for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
   if (history === undefined) {
-    const tenancy = flags.namespaced ? ' --namespaced' : '';
+    const tenancy = `${flags.namespaced ? ' --namespaced' : ''}${flags.neighbours ? ' --neighbours' : ''}`;
     console.log(`\nnpm run sim -- --seed ${seed} --operations ${flags.life} --life ${flags.life}${tenancy} --trace`);
     return;
   }
@@ -69,6 +69,7 @@ async function run(flags: Flags): Promise<number> {
         seed,
         operations: flags.life,
         ...(flags.namespaced && { tenancy: 'namespaced' as const }),
+        ...((flags.neighbours || seed % 3 === 0) && { neighbours: true }),
         shrink: flags.shrink ? SHRINK : 0,
         shrinkUntil: Math.min(shrinkUntil, Date.now() + SHRINK_MS),
       };

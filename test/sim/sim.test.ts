@@ -119,6 +119,12 @@ test('Ctrl-C lets the current life end, and then the summary is printed', async 
   assert.equal(code, 0);
 });
 
+test('beside rows of other programs no transaction of a controller writes to one', async () => {
+  const life = await draw(203, 150, { neighbours: true });
+  assert.deepEqual(life.findings, []);
+  assert.equal((await replay(life.history)).hash, life.hash);
+});
+
 test('lives with namespaced tenancy converge with separate tenants, and are replayed to the same end', async () => {
   const life = await draw(101, 150, { tenancy: 'namespaced' });
   assert.deepEqual(

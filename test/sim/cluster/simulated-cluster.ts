@@ -22,6 +22,7 @@ import type { Fields, Log } from '../../../src/runtime/log.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
 import { Random } from './random.ts';
 import { factKey } from './fact-key.ts';
+import { NEIGHBOURS } from '../../fixtures/neighbour-rows.ts';
 import { ForeignBaseline } from './foreign-snapshot.ts';
 import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
@@ -49,6 +50,8 @@ export interface ClusterOptions {
   readonly listsFromCache?: boolean;
   /** The tenancy of its controllers; default `open`. */
   readonly tenancy?: Tenancy;
+  /** The database has the rows of `test/fixtures/neighbours` from the beginning. */
+  readonly neighbours?: boolean;
   /** Receives one line for each thing that happens; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
@@ -84,6 +87,8 @@ export class SimulatedCluster {
   /** How often the wall clock of any process jumped. */
   dateJumps = 0;
   readonly foreign: ForeignBaseline;
+  /** Rows of neighbours that no user changed: a server would give each a new version if Kiln wrote to it. */
+  readonly neighbourRows = new Set<Uuid>();
   readonly controllers = new Map<string, SimulatedController>();
   /**
    * Another program's change right before a transaction takes effect. @returns whether the transaction has a row for it; then the race is
@@ -104,7 +109,15 @@ export class SimulatedCluster {
   #quietly = false;
   #started = 0;
 
-  constructor({ seed, rules, frozen = false, listsFromCache = false, tenancy = 'open', trace = () => undefined }: ClusterOptions) {
+  constructor({
+    seed,
+    rules,
+    frozen = false,
+    listsFromCache = false,
+    tenancy = 'open',
+    neighbours = false,
+    trace = () => undefined,
+  }: ClusterOptions) {
     this.rules = rules;
     this.tenancy = tenancy;
     this.#listsFromCache = listsFromCache;
@@ -150,6 +163,7 @@ export class SimulatedCluster {
     });
     this.foreign = new ForeignBaseline(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
+    if (neighbours) this.#bringNeighbours();
     this.workloads = new Workloads(this.lab, this.time, this.#chance);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {
@@ -396,6 +410,9 @@ export class SimulatedCluster {
   ): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     for (const difference of execution.differences) {
+      if (client === undefined) this.neighbourRows.delete(difference.uuid);
+      else if (this.neighbourRows.has(difference.uuid))
+        this.alarm('neighbours', `${client} wrote to ${difference.table}/${difference.uuid}, a row of a neighbour`);
       this.foreign.rowChangedByKiln(difference);
       this.#changed(difference.table);
     }
@@ -409,6 +426,16 @@ export class SimulatedCluster {
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'failed'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );
     if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
+  }
+
+  #bringNeighbours(): void {
+    for (const { name, inserts } of NEIGHBOURS) {
+      const execution = this.ovn.transact(inserts);
+      if (!execution.ok) throw new Error(`the simulated database does not take the rows of ${name}`);
+      this.foreign.rowsChanged(execution.differences);
+    }
+    for (const table of this.ovn.database.schema.tables.keys())
+      if (table !== 'NB_Global') for (const [uuid] of this.ovn.database.rows(table)) this.neighbourRows.add(uuid);
   }
 
   #wrote(name: string): void {

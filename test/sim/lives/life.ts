@@ -20,6 +20,8 @@ export interface LifeOptions {
   readonly frozen?: boolean;
   /** The tenancy of its controllers; a replayed history has its own. */
   readonly tenancy?: Tenancy;
+  /** Rows of other programs are in the database; a replayed history has its own. */
+  readonly neighbours?: boolean;
 }
 
 export interface Life {
@@ -41,16 +43,20 @@ export async function draw(seed: number, operations: number, options: LifeOption
 }
 
 /** Replays a history. */
-export async function replay({ seed, controllers, steps, tenancy }: History, options: LifeOptions = {}): Promise<Life> {
+export async function replay({ seed, controllers, steps, tenancy, neighbours }: History, options: LifeOptions = {}): Promise<Life> {
   let at = 0;
-  return lived(seed, controllers, () => steps[at++], { ...options, ...(tenancy !== undefined && { tenancy }) });
+  return lived(seed, controllers, () => steps[at++], {
+    ...options,
+    ...(tenancy !== undefined && { tenancy }),
+    ...(neighbours !== undefined && { neighbours }),
+  });
 }
 
 async function lived(
   seed: number,
   controllers: number,
   next: (cluster: SimulatedCluster) => Step | undefined,
-  { rules = () => RULES, trace, frozen = false, tenancy }: LifeOptions,
+  { rules = () => RULES, trace, frozen = false, tenancy, neighbours }: LifeOptions,
 ): Promise<Life> {
   const hash = createHash('sha256');
   let unhashed = '';
@@ -62,6 +68,7 @@ async function lived(
     rules,
     frozen,
     ...(tenancy !== undefined && { tenancy }),
+    ...(neighbours !== undefined && { neighbours }),
     listsFromCache: seed % 4 === 3,
     trace: (line) => {
       if (over) return;
@@ -80,7 +87,14 @@ async function lived(
     cluster.lab.stop();
     over = true;
     return {
-      history: { version: 1, seed, controllers, ...(tenancy !== undefined && { tenancy }), steps },
+      history: {
+        version: 1,
+        seed,
+        controllers,
+        ...(tenancy !== undefined && { tenancy }),
+        ...(neighbours !== undefined && { neighbours }),
+        steps,
+      },
       operations,
       findings,
       hash: hash.update(unhashed).digest('hex').slice(0, 16),

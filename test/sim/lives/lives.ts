@@ -8,6 +8,8 @@ export interface LifeOrder {
   readonly seed: number;
   readonly operations: number;
   readonly tenancy?: Tenancy;
+  /** Beside rows of other programs. */
+  readonly neighbours?: boolean;
   /** Name of a known fault that is put into the rules. */
   readonly fault?: string;
   /** The most replays to shorten a failing history; 0 keeps it as it is. */

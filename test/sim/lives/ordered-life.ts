@@ -7,9 +7,9 @@ import type { LifeOrder, LifeReport } from './lives.ts';
 import { shrink } from './shrink.ts';
 
 export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
-  const { seed, operations, tenancy, fault, shrink: most = 0, shrinkUntil: until } = order;
+  const { seed, operations, tenancy, neighbours, fault, shrink: most = 0, shrinkUntil: until } = order;
   const known = knownFault(fault);
-  const draws: LifeOptions = tenancy === undefined ? {} : { tenancy };
+  const draws: LifeOptions = { ...(tenancy !== undefined && { tenancy }), ...(neighbours === true && { neighbours }) };
   const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), ...draws };
   const takeOut = known?.beneath?.();
   const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());

@@ -42,6 +42,7 @@ export function readHistory(file: string): History {
     seed: head.seed,
     controllers: head.controllers,
     ...(head.tenancy !== undefined && { tenancy: head.tenancy }),
+    ...(head.neighbours === true && { neighbours: true }),
     steps,
   };
 }

@@ -121,5 +121,7 @@ export interface History {
   readonly controllers: number;
   /** Default `open`. */
   readonly tenancy?: Tenancy;
+  /** Rows of other programs are in the database from the beginning. Default: none. */
+  readonly neighbours?: boolean;
   readonly steps: readonly Step[];
 }

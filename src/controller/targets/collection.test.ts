@@ -14,7 +14,7 @@ const NOW = Date.parse('2026-01-01T00:00:00Z');
 class Scene {
   readonly events: (readonly [string, string, string])[] = [];
   readonly timers: (() => void)[] = [];
-  readonly bench = new PodScene().bench;
+  readonly bench = new PodScene({ gcMaxRows: 10 }).bench;
   readonly collection: Collection;
   /** Objects of every kind. */
   listed = 0;
@@ -36,6 +36,7 @@ class Scene {
       later: (_ms, run) => void this.timers.push(run),
       event: (_resource, _namespace, name, _uid, { reason, message }) => void this.events.push([name, reason, message]),
       held: () => undefined,
+      wake: () => undefined,
       again: () => void this.again++,
     });
   }
@@ -117,4 +118,22 @@ test('a row that Kube-OVN made stays for its grace, from the moment that the row
   scene.now += 60_000;
   assert.equal(collection.allows(scene.row), true);
   assert.equal(new Scene('00000000-0000-4000-8000-000000000001', false).collection.allows(scene.row), true, 'in a laboratory at once');
+});
+
+test('rows that stayed for a pause are counted before they go at its end', () => {
+  const scene = new Scene();
+  const { collection, bench } = scene;
+  scene.listed = 5;
+  scene.annotate({ 'kiln.io/gc-pause': 'maintenance' });
+  for (let n = 0; n < 15; n++)
+    bench.foreignRow('Logical_Switch', `00000000-0000-8000-8000-0000000001${String(n).padStart(2, '0')}`, {
+      name: `left-${n}`,
+      external_ids: { vendor: 'kube-ovn', 'kiln.io/owner': `subnet//left-${n}`, 'kiln.io/uid': 'u', 'kiln.io/rule': 'subnet-switch' },
+    });
+  collection.survey();
+  assert.equal(collection.limit.heldRows, 0);
+  scene.annotate({});
+  collection.survey();
+  assert.equal(collection.limit.heldRows, 16);
+  assert.equal(collection.allows(scene.row), false);
 });

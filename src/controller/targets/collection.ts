@@ -44,6 +44,7 @@ export interface CollectionOptions {
   readonly held: () => void;
   /** More rows may be collected than before: all are compared again. */
   readonly again: () => void;
+  readonly wake: () => void;
 }
 
 export class Collection implements CollectionGate {
@@ -54,6 +55,8 @@ export class Collection implements CollectionGate {
   readonly #staying = new Map<RowId, Stay>();
   #surveyed = false;
   #lookingAt = Infinity;
+  /** The hold that the rules know; null: they know nothing yet. */
+  #published: Hold | undefined | null = null;
   /** The pause that was reported. */
   #paused: string | undefined;
 
@@ -97,9 +100,11 @@ export class Collection implements CollectionGate {
 
   /** To be called before each diff that may be written, when the rules have run for everything observed. */
   survey(): void {
-    if (this.#surveyed) return;
-    this.#surveyed = true;
-    this.limit.survey(this.#unwanted());
+    if (!this.#surveyed) {
+      this.#surveyed = true;
+      this.limit.survey(this.#unwanted());
+    }
+    // A process may lead, and have observed all, some turns after it has counted.
     this.#publish();
   }
 
@@ -194,10 +199,12 @@ export class Collection implements CollectionGate {
 
   /** The rules of the default Vpc's status read it. Only the leader knows of holds. */
   #publish(): void {
-    const { world, leads } = this.#options;
+    const { world, leads, wake } = this.#options;
     const { hold } = this.limit;
-    if (!leads()) return;
+    if (hold === this.#published || !leads()) return;
+    this.#published = hold;
     world.collection.set('hold', hold === undefined ? { held: false } : { held: true, message: `${holdText(hold)}: ${HELD_NEXT}` });
+    wake();
   }
 
   #event(type: 'Normal' | 'Warning', reason: 'CollectionHeld' | 'CollectionPaused' | 'CollectionResumed', message: string): void {

@@ -61,7 +61,7 @@ export class NorthboundTarget implements Target {
     this.#intake = new RowIntake({ rows: world.rows, clock, stepMs: TURN_MS, defer: options.defer, done: wake });
     this.collection = new Collection({
       enabled: options.collectionLimit,
-      ...{ world, desired, log, clock, later },
+      ...{ world, desired, log, clock, later, wake },
       caches: options.caches,
       leads: options.mayWrite,
       about: clusterObject(world.settings),

@@ -1,5 +1,5 @@
 /**
- * The parts of an object that have no effect: not implemented, or ineffective at present. Read from its conditions; computed for kinds
+ * The parts of an object that have no effect: not implemented, or ineffective at present; and what another object contradicts. Read from its conditions; computed for kinds
  * without conditions.
  */
 import { POD_UNIMPLEMENTED, POD_INEFFECTIVE } from '../api/well-known.ts';
@@ -12,8 +12,8 @@ import { keyOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 
 export interface IneffectiveCondition {
-  /** `not implemented` holds for this version of Kiln; a user can correct what is `without effect`. */
-  readonly what: 'not implemented' | 'without effect';
+  /** `not implemented` holds for this version of Kiln; a user can correct what is `without effect`, or in `conflict` with another object. */
+  readonly what: 'not implemented' | 'without effect' | 'conflict';
   readonly reason: string;
   readonly message: string;
   /** RFC 3339. */
@@ -24,6 +24,7 @@ const TYPES: readonly (readonly [type: string, what: IneffectiveCondition['what'
   [INEFFECTIVE, 'without effect'],
   [POD_INEFFECTIVE, 'without effect'],
   ['NotCarriedOut', 'not implemented'],
+  ['NatConflict', 'conflict'],
   [POD_UNIMPLEMENTED, 'not implemented'],
 ];
 

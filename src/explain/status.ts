@@ -148,8 +148,8 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
       const ineffective = ineffectiveConditions(world, resource, object)
         // A network with host bits is in effect as the network: nothing needs to be done.
-        .filter(({ what, reason: of }) => what === 'without effect' && of !== 'HostBitsCleared')
-        .map((one) => finding('without effect', resource, key, one.message, one.since));
+        .flatMap(({ what, reason: of, ...one }) => (what === 'not implemented' || of === 'HostBitsCleared' ? [] : [{ ...one, what }]))
+        .map((one) => finding(one.what, resource, key, one.message, one.since));
       if (running !== undefined) {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
         return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];

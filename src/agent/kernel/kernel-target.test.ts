@@ -4,7 +4,7 @@ import { SILENT } from '../../runtime/log.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { Changes } from '../listing/changes.ts';
 import { Retries } from '../retries.ts';
-import type { DeviceName } from '../world/attachment.ts';
+import { attachmentKey, type DeviceName } from '../world/attachment.ts';
 import { NodeWorld } from '../world/node-world.ts';
 import { HostNetwork, type HostState } from './host-network.ts';
 import { KernelTarget } from './kernel-target.ts';
@@ -64,4 +64,49 @@ test('a node forwards IPv6 from the first write on, also where it forwarded IPv4
   target.flush();
   await ended.promise;
   assert.deepEqual([...sysctls.values()], ['1', '1']);
+});
+
+test('N15: what is only read, as hundreds of devices after a start of the node, does not delay what is made', () => {
+  const asked: string[] = [];
+  const programs: Programs = {
+    ...({} as Programs),
+    run: (command) => {
+      asked.push(command.join(' '));
+      return new Promise(() => {});
+    },
+  };
+  const [world, clock, log] = [new NodeWorld(), new ManualClock(), SILENT];
+  const retries = new Retries(clock, world, () => {});
+  const host = new OneDevice(programs);
+  const changes = new Changes({ programs, clock, log });
+  const target = new KernelTarget({ programs, retries, changes, log, wake: () => {}, world, host, removals: host });
+  for (let at = 0; at < 200; at += 1)
+    target.desired.add({
+      kind: 'retained-device',
+      name: `old${at}_h` as DeviceName,
+      namespacePath: `/run/netns/old${at}`,
+      innerName: 'eth0',
+    });
+  const name = 'new_h' as DeviceName;
+  world.devices.set(name, { kind: 'absent' });
+  target.desired.add({
+    kind: 'device',
+    name,
+    attachment: attachmentKey('new', 'eth0'),
+    alias: 'kiln:new/eth0',
+    namespacePath: '/run/netns/new',
+    innerName: 'eth0',
+    mac: '00:00:00:00:00:01',
+    mtu: 1_400,
+    addresses: [],
+    routes: [],
+    checksumOffload: false,
+    connected: false,
+    detectsDuplicates: false,
+    probeMs: 40,
+    gateways: [],
+    needsGateways: false,
+  });
+  target.flush();
+  assert.match(asked[0] ?? '', /\/run\/netns\/new/);
 });

@@ -93,13 +93,21 @@ export class KernelTarget implements Target {
   }
 
   flush(): boolean {
-    for (const name of this.desired.due) {
+    for (const name of this.#inOrder()) {
       if (this.#working.size >= MOST_AT_ONCE || this.#stopped) break;
       if (this.#working.has(name) || this.#options.retries.mustWait(`device ${name}`)) continue;
       this.desired.due.delete(name);
       this.#working.set(name, this.#work(name));
     }
     return true;
+  }
+
+  /** What only is read comes last: after a start of the node that may be hundreds of devices, and an ADD does not wait for them. */
+  #inOrder(): Iterable<DeviceName> {
+    const { due } = this.desired;
+    if (due.size <= MOST_AT_ONCE) return due;
+    const isOnlyRead = (name: DeviceName): boolean => this.desired.of(name)[0]?.kind === 'retained-device';
+    return [...due].toSorted((one, other) => Number(isOnlyRead(one)) - Number(isOnlyRead(other)));
   }
 
   #concerns({ part, text, ofPod }: KernelChange): boolean {

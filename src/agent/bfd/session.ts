@@ -26,10 +26,10 @@ export interface BfdStep {
   readonly send: readonly BfdPacket[];
 }
 
-/** The faster the router asks, the sooner it sees a gateway die: its own settings decide, and these are the least. */
+/** The more often it is told, the sooner a router sees a gateway die: its own settings decide, and this is the least. */
 const MIN_TX_MS = 100;
-const MIN_RX_MS = 100;
-const MULTIPLIER = 3;
+/** That a router died is no news for a gateway, and OVN may send late while another of its sessions is down: this one must not end by that. */
+const MIN_RX_MS = 1_000;
 /** Section 6.8.3: not faster while a session is not up. */
 const SLOW_MS = 1_000;
 /** A router that is gone is forgotten. */
@@ -111,7 +111,9 @@ function scheduled(session: BfdSession, now: number, jitter: number): BfdSession
   return { ...session, sendAt: now + interval * (1 - jitter / 4) };
 }
 
-function packetOf({ mine, yours, state, diagnostic, polling }: BfdSession, final = false): BfdPacket {
+function packetOf({ mine, yours, state, diagnostic, polling, peer }: BfdSession, final = false): BfdPacket {
   const minTx = state === 'up' ? MIN_TX_MS : SLOW_MS;
-  return { diagnostic, state, poll: polling && !final, final, multiplier: MULTIPLIER, mine, yours, minTx, minRx: MIN_RX_MS };
+  // How many packets may be lost until a gateway is dead is the router's setting as well.
+  const { multiplier } = peer;
+  return { diagnostic, state, poll: polling && !final, final, multiplier, mine, yours, minTx, minRx: MIN_RX_MS };
 }

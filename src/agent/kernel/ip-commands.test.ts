@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeviceName } from '../world/attachment.ts';
-import { linkCommands } from './ip-commands.ts';
+import type { DeviceOutput } from '../world/outputs.ts';
+import { linkCommands, surplusAddresses, withdrawalLines } from './ip-commands.ts';
 
 test('a node forwards packets of each family that it has in the join network, and of no other; it still hears the routers that it heard', () => {
   const commands = (...addresses: readonly string[]): readonly unknown[] => {
@@ -38,4 +39,12 @@ test('N23: the link-local address and the route to the network of an address are
       ],
     ],
   );
+});
+
+test('a device that is to have no other addresses loses those that it has, one of a pod keeps them', () => {
+  const present = { kind: 'present', mac: '', mtu: 1400, up: true, addresses: ['10.0.0.5/24', '10.0.0.6/24'], routes: [] } as const;
+  const output = { innerName: 'eth0', addresses: ['10.0.0.6/24', '10.0.0.7/24'] } as unknown as DeviceOutput;
+  assert.deepEqual(surplusAddresses(output, present), []);
+  assert.deepEqual(surplusAddresses({ ...output, exclusive: true }, present), ['10.0.0.5/24']);
+  assert.deepEqual(withdrawalLines(output, ['10.0.0.5/24']), ['address delete 10.0.0.5/24 dev eth0']);
 });

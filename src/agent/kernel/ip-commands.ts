@@ -58,6 +58,10 @@ export function missingAddresses({ addresses }: DeviceOutput, observed: Present)
   return addresses.filter((address) => !observed.addresses.includes(address));
 }
 
+export function surplusAddresses({ addresses, exclusive }: DeviceOutput, observed: Present): readonly string[] {
+  return exclusive === true ? observed.addresses.filter((address) => !addresses.includes(address)) : [];
+}
+
 export function addressLines({ innerName, detectsDuplicates }: DeviceOutput, addresses: readonly string[]): readonly string[] {
   return addresses.map((address) => `address replace ${address} dev ${innerName}${isV6(address) && !detectsDuplicates ? ' nodad' : ''}`);
 }
@@ -76,7 +80,7 @@ export function showLines({ innerName }: Pick<DeviceOutput, 'innerName'>): reado
   return [`address show dev ${innerName}`, `route show table all dev ${innerName}`];
 }
 
-/** Takes addresses away that another host has. */
+/** Takes addresses away. */
 export function withdrawalLines({ innerName }: DeviceOutput, addresses: readonly string[]): readonly string[] {
   return addresses.map((address) => `address delete ${address} dev ${innerName}`);
 }

@@ -18,6 +18,7 @@ import {
   type Present,
   routeLines,
   showLines,
+  surplusAddresses,
   withdrawalLines,
 } from './ip-commands.ts';
 import { type InnerEnd, innerEndOf } from './ip-observation.ts';
@@ -86,7 +87,8 @@ export async function makeDevice(
   if (!output.connected && lines.length === 0) return { findings, inner: 'made' };
   const missing = missingAddresses(output, before);
   const isSettled = missing.length === 0 && (before.tentative ?? []).length === 0;
-  const isComplete = isSettled && lines.length === 0 && hasRoutes(output, before);
+  const surplus = surplusAddresses(output, before);
+  const isComplete = isSettled && lines.length === 0 && surplus.length === 0 && hasRoutes(output, before);
   if (isComplete && unreached(output, findings.reached).length === 0)
     return { findings: { ...findings, duplicates: [] }, inner: undefined };
   const ip = conversationIn(programs, output.namespacePath);
@@ -98,6 +100,8 @@ export async function makeDevice(
     const { duplicates, reached } = await asked(asking, output, lines, isSettled, missing, findings.reached);
     if (duplicates.length > 0) return { findings: { ...findings, duplicates }, inner: innerEndOf(await told(ip, showLines(output))) };
     const shown = await told(ip, [
+      // First: with an address the kernel takes later ones of its network away.
+      ...withdrawalLines(output, surplus),
       ...addressLines(output, missing.filter(isV4)),
       ...(missing.length > 0 ? [announcement(output)] : []),
       ...routeLines(output),

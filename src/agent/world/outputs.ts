@@ -145,6 +145,8 @@ export interface DeviceOutput {
   readonly mac: string;
   readonly mtu: number;
   readonly addresses: readonly string[];
+  /** It has no others. Missing: those that it has stay, since a program in the pod may have set them. */
+  readonly exclusive?: true;
   readonly routes: readonly DeviceRoute[];
   /** False for the userspace datapath, which sends packets as the pod's kernel leaves them. */
   readonly checksumOffload: boolean;

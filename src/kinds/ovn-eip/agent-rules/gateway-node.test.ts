@@ -102,8 +102,7 @@ test('the device has what the OvnEip has, and the gateway of the Subnet', () => 
   const { externalIds } = scene.of('port') ?? assert.fail();
   assert.deepEqual([externalIds['iface-id'], externalIds['ip']], ['node-1', '172.31.0.5,fd31::5']);
   scene.eip({ v6Ip: '' });
-  assert.deepEqual(scene.of('device'), undefined, 'it is made anew: a device keeps the addresses that it has');
-  scene.world.devices.delete(GATEWAY_END);
+  assert.deepEqual([scene.of('device')?.addresses, scene.of('device')?.exclusive], [['172.31.0.5/24'], true]);
   assert.deepEqual(scene.of('device')?.routes, [{ destination: '0.0.0.0/0', gateway: '172.31.0.1' }]);
 });
 

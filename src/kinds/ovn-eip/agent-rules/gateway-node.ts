@@ -49,7 +49,7 @@ export function gatewayNode(settings: NodeSettings): Rule<NodeWorld, NodeOutput>
       const outputs: NodeOutput[] = [{ kind: 'gateway-namespace', name: gatewayNamespace }];
       const path = namespacePath(gatewayNamespace);
       const isMade = world.gatewayNamespaces.get(gatewayNamespace)?.complete === true;
-      const device = isMade && !hasFormerAddress(world, gateway) ? deviceOf(world, gateway, settings, path) : undefined;
+      const device = isMade ? deviceOf(world, gateway, settings, path) : undefined;
       if (device !== undefined) outputs.push(device);
       // Open vSwitch goes on reading from the device that it knew, though another one has its name: the port goes with it.
       if (device !== undefined && world.devices.get(GATEWAY_END)?.kind !== 'absent') outputs.push(portOf(gateway, node, path));
@@ -90,6 +90,7 @@ function deviceOf(world: NodeWorld, { eip, subnet, addresses }: Gateway, setting
     mac: eip.mac,
     mtu: subnet.mtu || physicalMtu(world, subnet, settings) || defaultMtu(world, settings),
     addresses,
+    exclusive: true,
     routes: (subnet.gateways ?? [])
       .filter((gateway) => addresses.some(isOfFamily(gateway)))
       .map((gateway) => ({ destination: gateway.includes(':') ? '::/0' : '0.0.0.0/0', gateway })),
@@ -116,12 +117,6 @@ function portOf({ addresses }: Gateway, node: string, path: string): PortOutput 
       [portKey.addresses]: addresses.map((address) => address.slice(0, address.indexOf('/'))).join(','),
     },
   };
-}
-
-/** Devices keep addresses that they have: one with an address of before is made anew. */
-function hasFormerAddress(world: NodeWorld, { addresses }: Gateway): boolean {
-  const device = world.devices.get(GATEWAY_END);
-  return device?.kind === 'present' && device.addresses.some((address) => !addresses.includes(address));
 }
 
 function hasAddresses(world: NodeWorld, { addresses }: DeviceOutput): boolean {

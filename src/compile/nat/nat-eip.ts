@@ -3,6 +3,7 @@ import { isLateForEip } from '../../blockers/late-nat-rules.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { parseAddress } from '../../net/address.ts';
 import { commandText } from '../../text/command-text.ts';
+import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import { vpcOfEip } from '../../world/external-subnets.ts';
 import { eipOfRule, heldByRule } from '../../world/nat-rules.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
@@ -21,7 +22,7 @@ export interface RuleEip {
   readonly v6: string;
   /** The Vpc whose router port has its addresses. */
   readonly portOf?: string;
-  /** Why the rule goes on with addresses that no EIP has. */
+  /** Why the rule goes on with addresses that its EIP does not have, or that reach nothing. */
   readonly missing?: Problem;
 }
 
@@ -71,5 +72,15 @@ export function eipOf(world: World, resource: OvnNatRule, rule: NatRule): RuleEi
     return { ...problem('EipPending', 'has no address yet', commandText`kubectl describe ovn-eip ${value}`), inProgress: true };
   const { subnet, v4, v6 } = eip;
   const portOf = eip.type === 'lrp' ? vpcOfEip(world, value, subnet) : undefined;
-  return { name: value, subnet, v4, v6, ...(portOf !== undefined && { portOf }) };
+  const network = world.ask(outOfNetwork, value);
+  const outside = `has an address outside of ${network}, the network that Subnet ${subnet} has now`;
+  const missing =
+    network === ''
+      ? undefined
+      : problem(
+          'AddressOutOfRange',
+          outside,
+          commandText`nothing there sends to it: name another OvnEip; kubectl describe ovn-eip ${value}`,
+        );
+  return { name: value, subnet, v4, v6, ...(portOf !== undefined && { portOf }), ...(missing !== undefined && { missing }) };
 }

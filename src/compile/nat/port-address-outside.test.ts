@@ -49,6 +49,26 @@ test('one that rules use stays; Vpc and OvnEip say what to do, and that does it'
   assert.equal(bench.condition('vpcs', 'blue', 'External')?.status, 'True');
 });
 
+test('a rule whose OvnEip is outside of the network says so, until it names another one', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  made.eip('e1', { v4Ip: '172.20.0.50' });
+  made.put('ovn-fips', 'f1', { ovnEip: 'e1', vpc: 'blue', v4Ip: '10.5.0.9' });
+  otherNetwork(made);
+  const { reason, message = '' } = bench.condition('ovn-fips', 'f1', 'Accepted') ?? assert.fail();
+  assert.equal(reason, 'AddressOutOfRange');
+  assert.match(message, /spec\.ovnEip "e1" has an address outside of 192\.168\.7\.0\/24, the network that Subnet external has now/);
+  made.eip('e2');
+  bench.edit('ovn-fips', 'f1', { ovnEip: 'e2' });
+  bench.converge();
+  assert.equal(bench.condition('ovn-fips', 'f1', 'Accepted'), undefined);
+  assert.match(String(bench.rows('NAT')[0]?.['external_ip']), /^192\.168\.7\./);
+  bench.delete('ovn-eips', 'e1');
+  bench.converge();
+  assert.equal(bench.object('ovn-eips', 'e1'), undefined);
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
 test("a user's own OvnEip for the port goes when the user deletes it", () => {
   const made = new NatScene();
   const { bench } = made;

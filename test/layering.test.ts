@@ -40,17 +40,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
     ...['explain', 'invariants', 'journal', 'backup', 'commit', 'target'],
   ],
+  preview: [
+    ...['text', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
+    ...['explain', 'webhook', 'commit', 'controller'],
+  ],
   agent: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'cni', 'world', 'compile', 'target'],
   central: ['certificates', 'runtime', 'kube', 'world'],
   kinds: [],
   lab: ['text', 'timing', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube', 'agent'],
   cli: [
     ...['text', 'timing', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['journal', 'backup', 'commit', 'controller', 'webhook', 'agent', 'central'],
+    ...['journal', 'backup', 'commit', 'controller', 'preview', 'webhook', 'agent', 'central'],
   ],
   testing: [
     ...['text', 'timing', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
-    ...['certificates', 'explain', 'invariants', 'journal', 'commit', 'controller', 'webhook', 'lab', 'cli'],
+    ...['certificates', 'explain', 'invariants', 'journal', 'commit', 'controller', 'preview', 'webhook', 'lab', 'cli'],
   ],
 };
 
@@ -65,7 +69,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
   'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports', 'targets'],
   'src/cli': [
-    ...['output', 'errors', 'arguments', 'process', 'connection', 'settings', 'cluster', 'deletion', 'bundle', 'laboratory'],
+    ...['output', 'errors', 'arguments', 'manifests', 'process', 'connection', 'settings', 'cluster', 'deletion', 'bundle', 'laboratory'],
     ...['commands'],
   ],
   'src/webhook': ['protocol', 'kinds', 'review', 'manifests', 'certificate', 'server'],

@@ -1,61 +1,17 @@
-/**
- * The simulated Northbound database (`ovsdb/testing/simulated`) for tests of rules and diff: without connections and time. Edits become the
- * same operations as in the writer, and their changes come back through a replica like a session's.
- */
+/** The Northbound database in memory, with a schema for tests of rules and diff, and changes of other programs. */
 import { readFileSync } from 'node:fs';
-import { buildTransaction } from '../commit/transaction.ts';
 import type { Edit } from '../diff/edits.ts';
-import type { RowId } from '../nb/row-id.ts';
-import { monitoredColumns, tableSpec } from '../nb/tables.ts';
-import type { InputRow, Replica, Row, RowChange, Uuid } from '../ovsdb/index.ts';
-import { ReplicaStore } from '../ovsdb/replica.ts';
+import { tableSpec } from '../nb/tables.ts';
+import type { InputRow, RowChange, Uuid } from '../ovsdb/index.ts';
 import { parseSchema } from '../ovsdb/schema.ts';
-import type { ColumnSchema } from '../ovsdb/schema.ts';
 import { northboundSchemaFile } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { SimulatedDatabase } from '../ovsdb/testing/simulated/database.ts';
-import { execute } from '../ovsdb/testing/simulated/transaction.ts';
-import { updatesOf } from '../ovsdb/testing/simulated/updates.ts';
-import { encodeOperations } from '../ovsdb/transaction.ts';
+import { MemoryNorthbound as Database } from '../preview/memory-northbound.ts';
 
 const schema = parseSchema(newer(JSON.parse(readFileSync(northboundSchemaFile, 'utf8')) as SchemaJson));
-const columns: ReadonlyMap<string, ReadonlyMap<string, ColumnSchema>> = new Map(
-  Object.entries(monitoredColumns()).map(([table, names]) => [
-    table,
-    new Map([...(schema.tables.get(table)?.columns ?? [])].filter(([name]) => names.includes(name))),
-  ]),
-);
-const monitored: ReadonlyMap<string, readonly ColumnSchema[]> = new Map([...columns].map(([table, of]) => [table, [...of.values()]]));
 
-export class MemoryNorthbound implements Replica {
-  readonly status = 'synced';
-  readonly generation = 1;
-  readonly #database = new SimulatedDatabase(schema);
-  readonly #replica = new ReplicaStore([...columns.keys()]);
-
+export class MemoryNorthbound extends Database {
   constructor() {
-    this.#replica.configure(columns);
-  }
-
-  table(name: string): ReadonlyMap<Uuid, Row> {
-    return this.#replica.table(name);
-  }
-
-  index(...of: Parameters<Replica['index']>): ReturnType<Replica['index']> {
-    return this.#replica.index(...of);
-  }
-
-  memberIndex(...of: Parameters<Replica['memberIndex']>): ReturnType<Replica['memberIndex']> {
-    return this.#replica.memberIndex(...of);
-  }
-
-  /** Applies edits as one transaction. @throws Error if the transaction fails */
-  apply(edits: readonly Edit[]): RowChange[] {
-    const { operations } = buildTransaction([{ id: '' as RowId, edits }], []);
-    const execution = execute(this.#database, encodeOperations(schema, operations), chooseNone);
-    if (!execution.ok) throw new Error(`the transaction failed: ${JSON.stringify(execution.results)} for ${JSON.stringify(edits)}`);
-    const changes: RowChange[] = [];
-    this.#replica.apply({ notation: 'v2', tables: updatesOf(monitored, execution.differences) }, changes);
-    return changes;
+    super(schema);
   }
 
   /** Inserts a row as another program would. */
@@ -94,8 +50,4 @@ function newer(schemaJson: SchemaJson): SchemaJson {
   if (ACL !== undefined) ACL.columns['tier'] ??= { type: { key: { type: 'integer', minInteger: 0, maxInteger: 3 } } };
   if (Load_Balancer !== undefined) Load_Balancer.columns['selection_fields'] = { type: { key: 'string', min: 0, max: 'unlimited' } };
   return schemaJson;
-}
-
-function chooseNone(): never {
-  throw new Error('each insert has a UUID of its own');
 }

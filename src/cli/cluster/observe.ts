@@ -1,6 +1,7 @@
 /** Shared by commands that read the whole cluster: the flags of the Northbound database, and a World that is filled once. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import type { ObservationOptions } from '../../controller/reading/observation.ts';
 import { Observation } from '../../controller/reading/observation.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
@@ -32,7 +33,11 @@ export function northboundOf({ ovnNb = '' }: Pick<ObservationFlags, 'ovnNb'>): s
 }
 
 /** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that. */
-export async function observe(flags: ObservationFlags, io: CommandIo): Promise<Observation> {
+export async function observe(
+  flags: ObservationFlags,
+  io: CommandIo,
+  more: Pick<ObservationOptions, 'leavesRows'> = {},
+): Promise<Observation> {
   const ovnNb = northboundOf(flags) ?? '';
   const endpoints = endpointsOf(ovnNb);
   const observation = await Observation.open({
@@ -41,6 +46,7 @@ export async function observe(flags: ObservationFlags, io: CommandIo): Promise<O
     endpoints: endpoints.length,
     settings: await settingsFor(flags, io),
     timeoutMs: requestTimeoutMs(flags),
+    ...more,
   });
   if (endpoints.length === 0) io.say('hint: Northbound rows are shown with --ovn-nb, or KILN_OVN_NB in the environment');
   else if (!observation.northboundRead)

@@ -14,20 +14,13 @@ import type { KubeObject } from '../../kube/resource.ts';
 import { Mutex } from '../../kube/cache/mutex.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { keyOf, RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
-import type { Table } from '../../world/table.ts';
-import type { AnyObservedObject, World } from '../../world/world.ts';
+import type { World } from '../../world/world.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
 import { LateChanges } from './late-changes.ts';
+import { fileObject, isObserved, keptOf } from './observed-objects.ts';
 import { RESOURCE_OF_OWNER_KIND, resourceOfOwner } from './row-owners.ts';
-import { OBSERVED_OF_KINDS } from '../../kinds/generated/observed.ts';
-import { TABLES } from '../../kinds/generated/tables.ts';
-import type { KindTable } from '../../world/kind-table.ts';
 import type { Untrimmed } from '../../world/trim.ts';
-import { trimReported } from '../../world/trim.ts';
-import type { KindObserved } from './kind-observed.ts';
-import type { ObservedOnly, UnimplementedKind } from './unimplemented-kinds.ts';
-import { brokenRules, UNIMPLEMENTED_KINDS } from './unimplemented-kinds.ts';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -70,14 +63,6 @@ const MANY = 5_000;
 /** Errors of the answer, not of the connection. */
 const DOUBTFUL: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_PROTOCOL', 'KUBE_ANSWER_TOO_LARGE', 'KUBE_LIST_DOUBTED']);
 
-const OBSERVED: Readonly<Partial<Record<ResourceName, KindObserved>>> = OBSERVED_OF_KINDS;
-
-/** What the cache of a resource keeps of an object. */
-function trimOf(resource: ResourceName): (object: Untrimmed) => Pick<Untrimmed, 'metadata'> {
-  const tables: Partial<Record<ResourceName, Pick<KindTable<Pick<Untrimmed, 'metadata'>>, 'trim'>>> = TABLES;
-  return tables[resource]?.trim ?? trimReported;
-}
-
 interface Entry {
   readonly resource: ResourceName;
   readonly cache: ListWatchCache<KubeObject>;
@@ -105,11 +90,8 @@ export class Caches implements ObjectSource {
       clock,
       later,
     });
-    for (const resource of RESOURCE_NAMES) {
-      const table = world.tables[resource];
-      if (table !== undefined && traitsOf(resource).unimplemented === undefined) this.#serve(resource, table);
-    }
-    for (const kind of UNIMPLEMENTED_KINDS) this.#observeUnimplemented(kind);
+    const observed = RESOURCE_NAMES.filter((resource) => isObserved(world, resource));
+    for (const resource of observed) this.#add(resource, keptOf(resource), (key, object) => fileObject(world, resource, key, object));
   }
 
   start(): void {
@@ -263,43 +245,6 @@ export class Caches implements ObjectSource {
       count,
       each,
     );
-  }
-
-  #serve(resource: ResourceName, table: Table<AnyObservedObject>): void {
-    this.#add(resource, trimOf(resource), (key, object) => {
-      if (object === undefined) table.delete(key);
-      else table.set(key, object as AnyObservedObject);
-    });
-  }
-
-  #observeUnimplemented({ resource, feature, kind }: UnimplementedKind): void {
-    const { unimplemented } = this.#options.world;
-    const table = this.#options.world.tables[resource];
-    const kept = trimOf(resource);
-    const trim = (object: Untrimmed): unknown => ({
-      ...kept(object),
-      feature: feature(object),
-      ...OBSERVED[resource]?.keep(object, keyOf(object)),
-      ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
-    });
-    this.#add(resource, trim, (key, object) => {
-      const seen = object as (AnyObservedObject & ObservedOnly) | undefined;
-      if (seen?.feature === undefined) unimplemented.delete(`${resource}/${key}`);
-      else {
-        const { metadata, feature, broken } = seen;
-        unimplemented.set(`${resource}/${key}`, {
-          resource,
-          key,
-          uid: metadata.uid,
-          feature,
-          ...(broken === undefined ? {} : { broken }),
-          ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
-        });
-      }
-      OBSERVED[resource]?.file(this.#options.world, key, seen);
-      if (seen === undefined) table?.delete(key);
-      else table?.set(key, seen);
-    });
   }
 
   #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void): void {

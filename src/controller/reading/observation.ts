@@ -5,7 +5,8 @@
 import type { KubeClient } from '../../kube/client/client.ts';
 import { systemClock } from '../../timing/clock.ts';
 import { KubeError } from '../../kube/errors.ts';
-import type { OvsdbSession } from '../../ovsdb/index.ts';
+import type { OvsdbSession, Replica } from '../../ovsdb/index.ts';
+import type { DatabaseSchema } from '../../ovsdb/schema.ts';
 import type { Settings } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
 import { Caches } from './caches.ts';
@@ -18,6 +19,8 @@ export interface ObservationOptions {
   readonly endpoints: number;
   readonly settings: Settings;
   readonly timeoutMs: number;
+  /** The World gets no rows: the caller takes them from `replica`. */
+  readonly leavesRows?: true;
 }
 
 export class Observation implements AsyncDisposable {
@@ -31,7 +34,7 @@ export class Observation implements AsyncDisposable {
   #failed: KubeError | undefined;
   #changed: () => void = () => undefined;
 
-  private constructor({ client, session, settings, endpoints }: ObservationOptions) {
+  private constructor({ client, session, settings, endpoints, leavesRows }: ObservationOptions) {
     this.#endpoints = endpoints;
     this.world = new World(settings);
     this.#session = session;
@@ -49,7 +52,7 @@ export class Observation implements AsyncDisposable {
       },
     });
     session?.onChanges((batch) => {
-      this.world.rows.apply(session.replica, batch);
+      if (leavesRows !== true) this.world.rows.apply(session.replica, batch);
       this.#changed();
     });
     session?.onError((error) => {
@@ -99,7 +102,16 @@ export class Observation implements AsyncDisposable {
   }
 
   get schemaVersion(): string | undefined {
-    return this.#session?.schema?.version;
+    return this.schema?.version;
+  }
+
+  get schema(): DatabaseSchema | undefined {
+    return this.#session?.schema;
+  }
+
+  /** The rows; after `close` they stay as they are. */
+  get replica(): Replica | undefined {
+    return this.#session?.replica;
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
 import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import { TERM_KEY } from '../../../src/nb/ownership.ts';
-import type { SimulatedDatabase } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { SimulatedDatabase } from '../../../src/ovsdb/simulated/database.ts';
 import type { SimulatedController } from '../cluster/simulated-controller.ts';
 import type { Check, Transacted } from './check.ts';
 import { mapOf } from './observed-state.ts';

@@ -7,7 +7,7 @@ import { splitList } from '../../../src/net/dual.ts';
 import { OWNER_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
 import { rowId } from '../../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
-import type { SimulatedDatabase } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { SimulatedDatabase } from '../../../src/ovsdb/simulated/database.ts';
 import type { World } from '../../../src/world/world.ts';
 
 /** Kiln's part of its deletion is done. An object being deleted that has dependents still serves them as before. */

@@ -5,8 +5,8 @@
  */
 import { childColumns } from '../../../src/nb/tables.ts';
 import { OWNER_KEY, TERM_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
-import type { RowDifference, SimulatedDatabase, StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
-import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
+import type { RowDifference, SimulatedDatabase, StoredRow } from '../../../src/ovsdb/simulated/database.ts';
+import type { Execution } from '../../../src/ovsdb/simulated/transaction.ts';
 import type { Uuid } from '../../../src/ovsdb/index.ts';
 
 type Clause = readonly [column: string, test: string, value: unknown];

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { OWNER_KEY } from '../../../src/nb/ownership.ts';
-import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { StoredRow } from '../../../src/ovsdb/simulated/database.ts';
 import type { Finding, Check, Transacted } from './check.ts';
 import { mapOf } from './observed-state.ts';
 

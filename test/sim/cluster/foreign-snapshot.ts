@@ -3,7 +3,7 @@ import { OWNER_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../../src/invariants/foreign-rows.ts';
 import { foreignSnapshot, SHARED, WEAK } from '../../../src/invariants/foreign-rows.ts';
 import type { Uuid, Value } from '../../../src/ovsdb/index.ts';
-import type { RowDifference, SimulatedDatabase, StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { RowDifference, SimulatedDatabase, StoredRow } from '../../../src/ovsdb/simulated/database.ts';
 
 const KILNS: readonly string[] = ['external_ids', ...SHARED];
 

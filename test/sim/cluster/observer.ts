@@ -1,7 +1,7 @@
 /** The checks watch a simulated cluster while it runs. The cluster knows them only by this interface. */
 import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
-import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';
-import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
+import type { RowDifference } from '../../../src/ovsdb/simulated/database.ts';
+import type { Execution } from '../../../src/ovsdb/simulated/transaction.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 
 export interface Finding {

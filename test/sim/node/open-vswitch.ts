@@ -4,7 +4,7 @@
  * device that another program deleted is not noticed, and not made again.
  */
 import type { Uuid } from '../../../src/ovsdb/index.ts';
-import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { StoredRow } from '../../../src/ovsdb/simulated/database.ts';
 import type { SimulatedServer } from '../../../src/ovsdb/testing/simulated/server.ts';
 import type { Random } from '../cluster/random.ts';
 import type { VirtualTime } from '../cluster/virtual-time.ts';

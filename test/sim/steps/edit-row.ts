@@ -2,7 +2,7 @@
 import { OWNER_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
 import { encodeRow, requireTable } from '../../../src/ovsdb/encode.ts';
 import type { Uuid } from '../../../src/ovsdb/index.ts';
-import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { StoredRow } from '../../../src/ovsdb/simulated/database.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Operation, RowChange } from './step.ts';
 

@@ -1,6 +1,6 @@
 /** Foreign rows: networks of other programs, rows with a name of ours, rows inside ours. Kiln must not change any of them. */
 import type { Uuid } from '../../../src/ovsdb/index.ts';
-import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { StoredRow } from '../../../src/ovsdb/simulated/database.ts';
 import { byUuid, ordered, removeRow } from './edit-row.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Operation, Race } from './step.ts';

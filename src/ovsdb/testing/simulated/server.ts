@@ -5,11 +5,11 @@ import type { ColumnSchema } from '../../schema.ts';
 import { readSchema } from '../../schema.ts';
 import type { Dial } from '../../transport.ts';
 import { zeroUuid, type Uuid } from '../../uuid.ts';
-import type { RowDifference } from './database.ts';
-import { SimulatedDatabase } from './database.ts';
-import { execute, type Execution } from './transaction.ts';
-import type { WrittenUpdates } from './updates.ts';
-import { updatesOf, written } from './updates.ts';
+import type { RowDifference } from '../../simulated/database.ts';
+import { SimulatedDatabase } from '../../simulated/database.ts';
+import { execute, type Execution } from '../../simulated/transaction.ts';
+import type { WrittenUpdates } from '../../simulated/updates.ts';
+import { updatesOf, written } from '../../simulated/updates.ts';
 import { SimulatedWire } from './wire.ts';
 
 export interface SimulatedServerOptions {

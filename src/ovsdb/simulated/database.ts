@@ -3,10 +3,10 @@
  * deleted rows are removed, unique indexes and maximum table sizes are checked (RFC 7047 sections 3.2 and 4.1.3, and transaction.c of
  * ovsdb-server).
  */
-import type { BaseType, ColumnSchema, DatabaseSchema, TableSchema } from '../../schema.ts';
-import type { Uuid } from '../../uuid.ts';
-import type { Atom, Value } from '../../value.ts';
-import { equalValues } from '../../value.ts';
+import type { BaseType, ColumnSchema, DatabaseSchema, TableSchema } from '../schema.ts';
+import type { Uuid } from '../uuid.ts';
+import type { Atom, Value } from '../value.ts';
+import { equalValues } from '../value.ts';
 import { OperationError } from './constraints.ts';
 
 /** A row as it is stored: never changed in place. */

@@ -1,9 +1,9 @@
 /** The changes of a transaction in the form of a monitor's updates: `<table-updates2>` of ovsdb-server(7) section 4.1.14. */
-import { defaultValue } from '../../decode.ts';
-import { encodeValue } from '../../encode.ts';
-import type { ColumnSchema } from '../../schema.ts';
-import type { Atom, Value } from '../../value.ts';
-import { equalValues } from '../../value.ts';
+import { defaultValue } from '../decode.ts';
+import { encodeValue } from '../encode.ts';
+import type { ColumnSchema } from '../schema.ts';
+import type { Atom, Value } from '../value.ts';
+import { equalValues } from '../value.ts';
 import type { RowDifference } from './database.ts';
 
 /** By table, by row. */

@@ -1,10 +1,10 @@
 /** The operations of RFC 7047 section 5.2 on a draft of the database. */
-import { decodeMembers, defaultValue } from '../../decode.ts';
-import { encodeValue } from '../../encode.ts';
-import type { ColumnSchema, TableSchema } from '../../schema.ts';
-import { isUuid, type Uuid } from '../../uuid.ts';
-import type { Atom, Value } from '../../value.ts';
-import { equalValues } from '../../value.ts';
+import { decodeMembers, defaultValue } from '../decode.ts';
+import { encodeValue } from '../encode.ts';
+import type { ColumnSchema, TableSchema } from '../schema.ts';
+import { isUuid, type Uuid } from '../uuid.ts';
+import type { Atom, Value } from '../value.ts';
+import { equalValues } from '../value.ts';
 import { checkAtom, columnOf, readValue, OperationError } from './constraints.ts';
 import type { Draft, RowDifference, SimulatedDatabase, StoredRow } from './database.ts';
 import { plain } from './database.ts';

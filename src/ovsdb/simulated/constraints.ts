@@ -1,9 +1,9 @@
 /** Types and limits of values, as ovsdb-server checks them when it reads an operation (RFC 7047 section 3.2). */
-import { decodeValue } from '../../decode.ts';
-import { toOvsdbError } from '../../errors.ts';
-import type { BaseType, ColumnSchema } from '../../schema.ts';
-import { uuidColumn, type TableSchema } from '../../schema.ts';
-import type { Atom, Value } from '../../value.ts';
+import { decodeValue } from '../decode.ts';
+import { toOvsdbError } from '../errors.ts';
+import type { BaseType, ColumnSchema } from '../schema.ts';
+import { uuidColumn, type TableSchema } from '../schema.ts';
+import type { Atom, Value } from '../value.ts';
 
 /** The error of ovsdb-server for a failed operation or commit. */
 export class OperationError extends Error {

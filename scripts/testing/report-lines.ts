@@ -6,18 +6,23 @@ import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 import { cpuSeconds } from './cpu-time.ts';
 
+/** The test's name, and the file that has it: an absolute path. */
+export interface Place {
+  readonly name: string;
+  readonly file?: string;
+}
+
 /** One line of the report. `running` comes before a result, so that the tests under way in a file that hangs are known. */
 export type ReportLine =
-  | { readonly kind: 'running'; readonly name: string }
-  | { readonly kind: 'passed'; readonly name: string }
-  | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
-  | { readonly kind: 'failed'; readonly name: string; readonly detail: string }
-  /** With the processor time of the file and of all processes that it started. */
+  | (Place & { readonly kind: 'running' })
+  | (Place & { readonly kind: 'passed' })
+  | (Place & { readonly kind: 'skipped'; readonly reason: string })
+  | (Place & { readonly kind: 'failed'; readonly detail: string })
+  /** With the processor time of the files and of all processes that it started. */
   | { readonly kind: 'ended'; readonly cpuSeconds: number };
 
 /** What the runner reports about a test. */
-interface Told {
-  readonly name: string;
+interface Told extends Place {
   readonly skip?: string | boolean;
   readonly todo?: string | boolean;
   readonly details?: { readonly type?: string; readonly error?: Error & { readonly failureType?: string } };
@@ -34,7 +39,7 @@ function toLine(type: string, data: unknown): ReportLine | undefined {
   const event = data as Told;
   switch (type) {
     case 'test:dequeue':
-      return { kind: 'running', name: event.name };
+      return { kind: 'running', ...place(event) };
     case 'test:pass':
       return passed(event);
     case 'test:fail':
@@ -46,16 +51,22 @@ function toLine(type: string, data: unknown): ReportLine | undefined {
   }
 }
 
-function passed({ name, skip, todo, details }: Told): ReportLine | undefined {
-  const reason = skip || todo;
-  if (reason === undefined || reason === false || reason === '') {
-    return details?.type === 'suite' ? undefined : { kind: 'passed', name };
-  }
-  return { kind: 'skipped', name, reason: typeof reason === 'string' ? reason : 'no reason given' };
+function place({ name, file }: Told): Place {
+  return file === undefined ? { name } : { name, file };
 }
 
-function failed({ name, details }: Told): ReportLine | undefined {
+function passed(event: Told): ReportLine | undefined {
+  const { skip, todo, details } = event;
+  const reason = skip || todo;
+  if (reason === undefined || reason === false || reason === '') {
+    return details?.type === 'suite' ? undefined : { kind: 'passed', ...place(event) };
+  }
+  return { kind: 'skipped', ...place(event), reason: typeof reason === 'string' ? reason : 'no reason given' };
+}
+
+function failed(event: Told): ReportLine | undefined {
+  const { details } = event;
   // A parent fails with its children, which have the errors.
   if (details?.error?.failureType === 'subtestsFailed') return undefined;
-  return { kind: 'failed', name, detail: inspect(details?.error?.cause ?? details?.error, { depth: 8 }) };
+  return { kind: 'failed', ...place(event), detail: inspect(details?.error?.cause ?? details?.error, { depth: 8 }) };
 }

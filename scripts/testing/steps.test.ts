@@ -40,7 +40,7 @@ test('what is cheap begins first, beside the scenarios, then what takes longest'
     [...['1', '2', '3'].map((part) => `test/e2e/real.test.ts (${part} of 3)`), 'test/e2e/lab.test.ts'],
   );
   // A quick file has room beside the first two.
-  const quick = jobs.find(({ name }) => name === 'src/net/net.test.ts');
+  const quick = jobs.find(({ name }) => name === 'src/runtime/log.test.ts');
   assert.ok(
     before
       .filter(({ step }) => step === 'e2e')

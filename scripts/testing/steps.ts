@@ -4,7 +4,8 @@ import { KUBERNETES_BUILDS } from '../../lab/programs/kubernetes.ts';
 import type { Job } from './job.ts';
 import { LONG_FILES, type LongFile } from './long-files.ts';
 import { runCheck } from './program-check.ts';
-import { runTestFile } from './test-file.ts';
+import { type Batch, batches } from './pure-files.ts';
+import { runTestFile, runTestFiles } from './test-file.ts';
 
 const MINUTE_MS = 60_000;
 const BIN = join(import.meta.dirname, '../../node_modules/.bin');
@@ -35,7 +36,7 @@ export function allJobs(long = false): readonly Job[] {
   const wanted = (pattern: string): string[] => testFiles(pattern).filter((file) => long || LONG_FILES[file]?.onlyLong !== true);
   const tests = [
     ...testJobs('layering', wanted('test/*.test.ts'), long),
-    ...testJobs('unit', [...wanted('src/**/*.test.ts'), ...wanted('scripts/**/*.test.ts')], long),
+    ...unitJobs([...wanted('src/**/*.test.ts'), ...wanted('scripts/**/*.test.ts')], long),
     ...testJobs('lab', wanted('lab/**/*.test.ts'), long),
     ...folders().flatMap((folder) => testJobs(folder, wanted(`test/${folder}/**/*.test.ts`), long)),
   ];
@@ -67,6 +68,22 @@ export function selectJobs(wanted: readonly string[], long = false): readonly Jo
     const steps = [...new Set(allJobs(true).map(({ step }) => step))];
     throw new RangeError(`"${name}" is no step (${steps.join(', ')}), no test file and no folder of test files`);
   });
+}
+
+function unitJobs(files: readonly string[], long: boolean): readonly TestJob[] {
+  const shared = batches(files, (file) => LONG_FILES[file] !== undefined);
+  return shared.flatMap((batch) => (batch.files.length === 1 ? testJobs('unit', batch.files, long) : [batchJob(batch)]));
+}
+
+/** Pure files compute, and wait for nothing. */
+function batchJob({ name, files }: Batch): TestJob {
+  return {
+    step: 'unit',
+    name,
+    cores: 1,
+    seconds: files.length,
+    run: (stop) => runTestFiles(name, files, 40 * MINUTE_MS, { stop }),
+  };
 }
 
 function check(name: string, program: string, args: readonly string[]): Job {

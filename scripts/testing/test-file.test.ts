@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../src/testing/until.ts';
 import { forbidSkips, type Tally } from './tally.ts';
-import { runTestFile, type TestFileOptions } from './test-file.ts';
+import { runTestFile, runTestFiles, type TestFileOptions } from './test-file.ts';
 
 let folder: string;
 before(async () => {
@@ -53,6 +53,33 @@ test('leaves count, suites and failing parents do not', async () => {
   assert.equal(passed, 2);
   assert.equal(failures.length, 1);
   assert.match(text, /^FILE › child: .*1 !== 2.*the file printed ---\nprinted/s);
+});
+
+test('files that share a process fail and are skipped under their own names', async () => {
+  const files = ['first', 'second'].map((name) => join(folder, `${name}.test.ts`));
+  for (const [at, file] of files.entries()) {
+    await writeFile(
+      file,
+      `import { test } from 'node:test';\ntest('fine', () => {});\ntest('same', ${at === 0 ? "{ skip: 'why' }, " : ''}() => { throw new Error('own'); });`,
+    );
+  }
+  const tally = await runTestFiles('both', files, 600_000);
+  assert.equal(tally.passed, 2);
+  assert.deepEqual(
+    [tally.skips.map(({ name }) => name), tally.failures.map(({ name }) => name)],
+    [[`${files[0]} › same`], [`${files[1]} › same`]],
+  );
+});
+
+test('what ends files that share a process fails under the name of both', async () => {
+  const broken = join(folder, 'broken.test.ts');
+  await writeFile(broken, `throw new Error('at the import');`);
+  const { failures } = await runTestFiles('both', [broken, broken], 600_000);
+  assert.deepEqual(
+    failures.map(({ name }) => name),
+    ['both'],
+  );
+  assert.match(failures[0]?.detail ?? '', /at the import/);
 });
 
 test('a skip keeps its reason, and only missing reference data excuses it', async () => {

@@ -2,17 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compiledDirectory } from '../../src/runtime/cache-directory.ts';
-import type { ReportLine } from './report-lines.ts';
+import type { Place, ReportLine } from './report-lines.ts';
 import type { Failure, Skip, Tally } from './tally.ts';
 
 const REPORTER = new URL('./report-lines.ts', import.meta.url).href;
+const IMPORT_FILES = join(import.meta.dirname, 'import-files.ts');
 const OUTPUT_LIMIT = 16_000;
 const OUTPUT_GRACE_MS = 2_000;
 
-/** How a test file is run. */
+/** How test files are run. */
 export interface TestFileOptions {
   /** Environment variables of its process, beside those of this one. */
   readonly env?: Readonly<Record<string, string>>;
@@ -25,12 +26,23 @@ export interface TestFileOptions {
  * under way), if it ends with an error outside any test, and if it ends before its tests did.
  */
 export async function runTestFile(file: string, timeoutMs: number, options: TestFileOptions = {}): Promise<Tally> {
+  return runTestFiles(file, [file], timeoutMs, options);
+}
+
+/** The same for files that share a process. What belongs to none of them fails under `name`. */
+export async function runTestFiles(
+  name: string,
+  files: readonly string[],
+  timeoutMs: number,
+  options: TestFileOptions = {},
+): Promise<Tally> {
   const folder = await mkdtemp(join(tmpdir(), 'kiln-test-'));
   try {
     const report = join(folder, 'report');
     const flags = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
-    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder, options);
-    return resultOf(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
+    const started = files.length === 1 ? files : [IMPORT_FILES, ...files];
+    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, ...started], timeoutMs, folder, options);
+    return resultOf(name, files, parse(await readFile(report, 'utf8').catch(() => '')), end);
   } finally {
     // A process that the file started and did not end may write for a moment yet. A folder that cannot be deleted is no failure of this
     // test, nor of the next.
@@ -96,24 +108,28 @@ function parse(report: string): ReportLine[] {
     .map((line) => JSON.parse(line) as ReportLine);
 }
 
-/** Combines a file's report and the way its process ended. */
-export function resultOf(file: string, lines: readonly ReportLine[], { ending, failed, output }: End): Tally {
-  const title = (name: string): string => `${file} › ${name}`;
+/** Combines the report of files that shared a process and the way it ended. */
+export function resultOf(name: string, files: readonly string[], lines: readonly ReportLine[], { ending, failed, output }: End): Tally {
+  const [first = name] = files;
+  const title = (line: Place): string => {
+    const file = files.find((one) => line.file !== undefined && resolve(one) === line.file) ?? first;
+    return `${file} › ${line.name}`;
+  };
   const failures: Failure[] = [];
   const skips: Skip[] = [];
   const running = new Set<string>();
   let passed = 0;
   const cpuSeconds = lines.reduce((last, line) => (line.kind === 'ended' ? line.cpuSeconds : last), 0);
   for (const line of lines) {
-    if (line.kind === 'running') running.add(line.name);
-    else if (line.kind !== 'ended') running.delete(line.name);
+    if (line.kind === 'running') running.add(files.length === 1 ? line.name : title(line));
+    else if (line.kind !== 'ended') running.delete(files.length === 1 ? line.name : title(line));
     if (line.kind === 'passed') passed += 1;
-    if (line.kind === 'failed') failures.push({ name: title(line.name), detail: line.detail });
-    if (line.kind === 'skipped') skips.push({ name: title(line.name), reason: line.reason });
+    if (line.kind === 'failed') failures.push({ name: title(line), detail: line.detail });
+    if (line.kind === 'skipped') skips.push({ name: title(line), reason: line.reason });
   }
   const whole = lines.some(({ kind }) => kind === 'ended');
   if (!whole || (failed && failures.length === 0)) {
-    failures.push({ name: file, detail: whole ? ending : `${ending}, ${where(running, lines)}` });
+    failures.push({ name, detail: whole ? ending : `${ending}, ${where(running, lines)}` });
   }
   return { passed, failures: withOutput(failures, output.trimEnd()), skips, cpuSeconds };
 }

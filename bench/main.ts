@@ -5,6 +5,7 @@ import { change } from './change.ts';
 import { churn } from './churn.ts';
 import { cni } from './cni.ts';
 import { Crowd } from './crowd.ts';
+import { gc } from './gc.ts';
 import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
 import { journal } from './journal.ts';
@@ -22,7 +23,7 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, cni, idle, ipam, journal, memory, nat, ovsdb, restart, selections, traffic.
+Measures what is named, or everything: bind, change, churn, cni, gc, idle, ipam, journal, memory, nat, ovsdb, restart, selections, traffic.
 cni and traffic need root on Linux: without it "everything" is the others.
 What each measures: bench/README.md.
 
@@ -60,6 +61,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
       seconds: count('seconds', sizes.churn.seconds),
     }),
   cni: () => cni(sizes.cni),
+  gc: () => gc(sizes.gc),
   idle: () => idle({ ...sizes.idle, pods: count('pods', sizes.idle.pods) }, flags.crowd),
   ipam: () => ipam(sizes.ipam.cases),
   journal: () => journal(sizes.journal),

@@ -29,6 +29,7 @@ export interface Sizes {
     readonly churned: number;
   };
   readonly selections: SelectionsOptions;
+  readonly gc: { readonly owned: number; readonly foreign: number; readonly unexplained: number; readonly rounds: number };
   readonly journal: { readonly rows: number; readonly rounds: number };
   /** Pods one after another, at once, and in all when the agent is at rest. */
   readonly cni: { readonly alone: number; readonly together: number; readonly standing: number; readonly restSeconds: number };
@@ -47,6 +48,7 @@ export const FULL: Sizes = {
   ovsdb: { rows: [25_000, 100_000], written: 10_000, latencyPorts: 20_000 },
   ipam: { cases: [] },
   memory: { pods: [10, 1_000, 10_000, 50_000], restSeconds: 20 },
+  gc: { owned: 100_000, foreign: 100_000, unexplained: 1_000, rounds: 5 },
   journal: { rows: 10_000, rounds: 3 },
   nat: { eips: [10, 10_000], changes: 40, churned: 1_000 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
@@ -66,6 +68,7 @@ export const QUICK: Sizes = {
   ovsdb: { rows: [1_000, 2_000], written: 300, latencyPorts: 600 },
   ipam: { cases: ['v4'] },
   memory: { pods: [10, 60], restSeconds: 1 },
+  gc: { owned: 300, foreign: 300, unexplained: 20, rounds: 2 },
   journal: { rows: 300, rounds: 1 },
   nat: { eips: [3, 30], changes: 3, churned: 12 },
   selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },

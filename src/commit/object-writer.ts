@@ -51,6 +51,8 @@ export interface ObjectWriterOptions {
   readonly rejected?: Pick<RejectedWrites, 'inBackoff' | 'answered' | 'quiet'>;
   /** Filled from the answers. */
   readonly pruned: PrunedFields;
+  /** Whether what is left of an object may be deleted now; when that changes, the caller calls `examineAll`. Default: always. */
+  readonly collects?: (owner: string) => boolean;
   readonly mayWrite: () => boolean;
   /**
    * Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes
@@ -221,7 +223,10 @@ export class ObjectWriter {
     const [resource, key] = apart(id);
     const { desired, source, pruned, wallTime, monotonicNow } = this.#options;
     const [now, monotonic] = [this.#timestamp(wallTime()), this.#timestamp(monotonicNow())];
-    return diffObject(resource, key, desired.of(id), source.get(resource, key), now, monotonic, pruned.of(resource));
+    const writes = diffObject(resource, key, desired.of(id), source.get(resource, key), now, monotonic, pruned.of(resource));
+    const { collects } = this.#options;
+    if (collects === undefined) return writes;
+    return writes.filter((write) => write.verb !== 'delete' || write.leftOf === undefined || collects(write.leftOf));
   }
 
   /** RFC 3339, to the second. */

@@ -131,6 +131,8 @@ export interface DeleteOutput {
   readonly resource: ResourceName;
   readonly key: string;
   readonly uid: string;
+  /** Owner text of the object that it was for, and that is gone: it is a leftover, and goes by the plan of the collection. */
+  readonly leftOf?: string;
   /** Event that is emitted once after the API server has accepted the deletion. */
   readonly event?: EventOutput;
 }

@@ -147,6 +147,7 @@ export class Controller {
       client,
       desired,
       mayWriteObjects: () => this.#mayWriteObjects(),
+      collects: (owner) => this.#rows.collection.allowsLeftover(owner),
       inferredDeletions: () => this.#rows.collection.doubt(),
       // In a laboratory users delete all objects of a kind on purpose.
       shrunkListMs: options.collectionLimit === false ? LABORATORY_SHRUNK_LIST_MS : undefined,
@@ -162,6 +163,7 @@ export class Controller {
       session,
       desired: desired.rows,
       ...{ journal, event },
+      collectionChanged: () => this.#objects.examineAll(),
       leadership: this.#leadership,
       caches: this.#objects.caches,
       collectionLimit: options.collectionLimit ?? true,

@@ -120,8 +120,16 @@ export class CollectionPolicy {
     return this.#staysItself(row, ownership.owner, moment) ?? this.#keptInside(row, moment);
   }
 
+  /** Of an object in Kubernetes that is left of one that is gone. @returns undefined if it may go */
+  leftoverStays(owner: string): Stays | undefined {
+    const { mode, text } = this.#modeOf(undefined, owner);
+    if (mode !== 'on') return { why: mode, text };
+    const { pause } = this;
+    return pause === undefined ? undefined : { why: 'paused', text: pauseText(pause) };
+  }
+
   #staysItself(row: Entry, owner: string, { now }: Moment): Stays | undefined {
-    const { mode, text } = this.#mode(row, owner);
+    const { mode, text } = this.#modeOf(row, owner);
     if (mode !== 'on') return { why: mode, text };
     const { pause } = this;
     if (pause !== undefined) return { why: 'paused', text: pauseText(pause) };
@@ -146,9 +154,10 @@ export class CollectionPolicy {
     return undefined;
   }
 
-  #mode(row: Entry, owner: string): { readonly mode: GcMode; readonly text: string } {
+  /** @param row undefined: it is no row */
+  #modeOf(row: Entry | undefined, owner: string): { readonly mode: GcMode; readonly text: string } {
     const { settings } = this.#world;
-    const rule = this.#rules.of(row.table, identityOf(row.id), owner);
+    const rule = row === undefined ? this.#rules.ofOwner(owner) : this.#rules.of(row.table, identityOf(row.id), owner);
     let found = { mode: settings.gc, text: `--gc=${settings.gc}` };
     const take = (mode: GcMode | undefined, text: string): void => {
       if (mode !== undefined && carefulOf(mode, found.mode) !== found.mode) found = { mode, text };
@@ -158,7 +167,7 @@ export class CollectionPolicy {
       const [, namespace = ''] = owner.split('/');
       take(this.#namespaces.get(namespace), `annotation ${kilnAnnotation.gc} of Namespace ${namespace}`);
     }
-    if (this.#vpcs.size > 0) {
+    if (row !== undefined && this.#vpcs.size > 0) {
       const vpc = this.#vpcOf(row, owner);
       take(this.#vpcs.get(vpc), `annotation ${kilnAnnotation.gc} of Vpc ${vpc}`);
     }

@@ -21,8 +21,12 @@ export type Fate = 'collect' | 'held' | Stay | 'restored' | 'blocked';
 
 export interface Collected {
   readonly fate: Fate;
+  /** A row of OVN, or an object in Kubernetes that is left of one that is gone. */
+  readonly what: 'row' | 'object';
+  /** The table of the row, or the kind of the object. */
   readonly table: string;
   readonly name: string;
+  /** Of an object: its uid. */
   readonly uuid: string;
   /** Owner text, and the uid of the object that the row was made for. */
   readonly owner: string;
@@ -65,7 +69,7 @@ export function collectionPlan(
       const { fate, why } = fateOf(entry, reason, exists);
       const since = unexplainedSince(entry.row);
       found.push({
-        ...{ fate, table: entry.table, name: identityOf(id), uuid: entry.uuid, owner, uid, rule, why },
+        ...{ fate, what: 'row' as const, table: entry.table, name: identityOf(id), uuid: entry.uuid, owner, uid, rule, why },
         since: since === undefined ? null : new Date(since).toISOString(),
         madeBy: isOwnUuid(entry.uuid) ? 'Kiln' : 'Kube-OVN',
         within: countsWithin(entry, rows),

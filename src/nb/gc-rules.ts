@@ -74,6 +74,16 @@ export class GcRules {
     this.#rules = rules.map((rule) => ({ rule, names: patternOf(rule.names), owners: patternOf(rule.owners) }));
   }
 
+  /** The most careful rule about owners alone: for what is no row. */
+  ofOwner(owner: string): GcRule | undefined {
+    let found: GcRule | undefined;
+    for (const { rule, owners } of this.#rules) {
+      if (rule.table !== undefined || rule.names !== undefined || owners?.matches(owner.slice(0, LONGEST_TEXT)) !== true) continue;
+      if (found === undefined || carefulOf(rule.mode, found.mode) !== found.mode) found = rule;
+    }
+    return found;
+  }
+
   /** The most careful rule that a row fits. */
   of(table: string, name: string, owner: string): GcRule | undefined {
     let found: GcRule | undefined;

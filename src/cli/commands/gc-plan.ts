@@ -6,9 +6,10 @@ import type { FreshController } from '../../controller/fresh-controller.ts';
 import { CollectionPolicy } from '../../diff/collection-policy.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { ageText } from '../../explain/age.ts';
-import type { Collected } from '../../explain/collection-plan.ts';
+import type { Collected, PlanSources } from '../../explain/collection-plan.ts';
 import { collectionPlan } from '../../explain/collection-plan.ts';
 import { clusterObject } from '../../world/built-in.ts';
+import { leftoverObjects } from '../../explain/leftover-objects.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
@@ -40,7 +41,9 @@ resume, "grace" until its end or kiln gc run, "report" by a setting, "restored" 
 export function addGcPlan(gc: Command): void {
   const plan = gc
     .command('plan')
-    .description('print the rows of Kiln that no object asks for: why, since when, who made them, and what goes with them; reads only')
+    .description(
+      'print the rows of Kiln that no object asks for, and objects left of others: why, since when, who made them, and what goes with them; reads only',
+    )
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
     .addOption(
@@ -98,7 +101,7 @@ export function planOf({ world, desired }: FreshController): readonly Collected[
   const { resource, key } = clusterObject(world.settings);
   const cluster = world.tables[resource]?.peek(key);
   const held = cluster === undefined ? undefined : conditionsOf(resource, cluster).find(({ type }) => type === 'CollectionHeld');
-  return collectionPlan(world, desired.rows, {
+  const sources: PlanSources = {
     ownerExists: (owner) => {
       const object = resourceOfOwner(owner);
       return object !== undefined && world.tables[object.resource]?.peek(object.key) !== undefined;
@@ -106,7 +109,8 @@ export function planOf({ world, desired }: FreshController): readonly Collected[
     policy: new CollectionPolicy(world, true),
     hold: held?.status === 'True' ? held.message : undefined,
     now: Date.now(),
-  });
+  };
+  return [...collectionPlan(world, desired.rows, sources), ...leftoverObjects(world, desired.objects, sources)];
 }
 
 const SHOWN = 100;

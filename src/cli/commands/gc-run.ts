@@ -80,8 +80,9 @@ export async function runGcRun(flags: GcRunFlags, io: CommandIo): Promise<number
   const isLed = leader?.live === true;
   if (isLed) await throughController(going, fresh, flags, io);
   else await alone(going, fresh, session, flags, io);
-  const left = going.filter(({ uuid }) => fresh.world.rows.entry(uuid as Uuid) !== undefined);
-  io.say(`collected ${going.length - left.length} of ${going.length} rows${isLed ? `, by ${leader.identity}` : ''}`);
+  const left = stillThere(going, fresh);
+  io.say(`collected ${going.length - left.length} of ${going.length}${isLed ? `, by ${leader.identity}` : ''}`);
+  if (!isLed && left.some(({ what }) => what === 'object')) io.say('objects in Kubernetes are left to the next controller');
   if (left.length === 0) return EXIT.fine;
   io.out(left.slice(0, 10).map(({ table, name }) => `still there  ${table} ${name}`));
   return isLed ? EXIT.timeout : EXIT.findings;
@@ -110,16 +111,15 @@ async function consent({ yes }: GcRunFlags, io: CommandIo, rows: number): Promis
 }
 
 const APPROVED_MS = 10 * 60_000;
-const LOOK_MS = 50;
+const LOOK_MS = 100;
 
 async function throughController(going: readonly Collected[], fresh: FreshController, flags: GcRunFlags, io: CommandIo): Promise<void> {
-  const { rows, settings } = fresh.world;
+  const { settings } = fresh.world;
   const inGrace = going.filter(({ fate }) => fate === 'grace').length;
   if (inGrace > 0) await approve(io, settings, { rows: inGrace, forMs: APPROVED_MS, now: true });
   try {
     const until = performance.now() + (parseDuration(flags.timeout) ?? 0);
-    while (performance.now() < until && going.some(({ uuid }) => rows.entry(uuid as Uuid) !== undefined))
-      await new Promise((done) => setTimeout(done, LOOK_MS));
+    while (performance.now() < until && stillThere(going, fresh).length > 0) await new Promise((done) => setTimeout(done, LOOK_MS));
   } finally {
     // It was for these rows alone.
     if (inGrace > 0) await withdraw(io, settings);
@@ -138,7 +138,7 @@ async function alone(
   const journal = flags.journal === undefined ? NO_JOURNAL : await openJournal({ journal: flags.journal }, SILENT);
   try {
     await using held = await SoleLeader.gain('gc run', flags.leaseNamespace, io);
-    const ids: readonly RowId[] = [...new Set(going.map(({ table, name }) => rowId(table, name)))];
+    const ids: readonly RowId[] = [...new Set(going.filter(({ what }) => what === 'row').map(({ table, name }) => rowId(table, name)))];
     if (session === undefined) throw new Error('the Northbound database was not opened');
     const done = await collectRows(ids, held.gains, { session, world, desired: desired.rows, journal, mayWrite: () => held.leads });
     if (!done.ok)
@@ -146,6 +146,12 @@ async function alone(
   } finally {
     await journal.close();
   }
+}
+
+function stillThere(going: readonly Collected[], fresh: FreshController): readonly Collected[] {
+  const { rows } = fresh.world;
+  const objects = going.some(({ what }) => what === 'object') ? new Set(planOf(fresh).map(({ uuid }) => uuid)) : new Set();
+  return going.filter(({ what, uuid }) => (what === 'row' ? rows.entry(uuid as Uuid) !== undefined : objects.has(uuid)));
 }
 
 /** No controller has counted them: the same limits hold here. */

@@ -36,7 +36,14 @@ async function switches(): Promise<readonly string[]> {
 }
 
 const planned = async (): Promise<
-  readonly { readonly name: string; readonly fate: string; readonly since: string | null; readonly madeBy: string }[]
+  readonly {
+    readonly what: string;
+    readonly table: string;
+    readonly name: string;
+    readonly fate: string;
+    readonly since: string | null;
+    readonly madeBy: string;
+  }[]
 > => {
   const { out } = await scene.kiln('gc', 'plan', '-o', 'json');
   return (JSON.parse(out) as { readonly rows: never }).rows;
@@ -116,9 +123,43 @@ test('gc run without a controller takes the Lease, deletes what the plan has, an
   assert.ok((await switches()).includes('left-e'));
   const ran = await scene.kiln('gc', 'run', '--yes');
   assert.equal(ran.exit, 0, ran.err);
-  assert.match(ran.err, /collected 1 of 1 rows\n/);
+  assert.match(ran.err, /collected 1 of 1\n/);
   assert.ok(!(await switches()).includes('left-e'));
   assert.doesNotMatch(await scene.nbctl('--bare', '--columns=name', 'list', 'logical_router'), /late/);
+});
+
+test('the IP object of a pod that is gone goes by the same plan as its port', { skip }, async () => {
+  const { client } = scene;
+  const start = async (): Promise<Controller> => {
+    const controller = makeController(client, northboundSession({ ovnNb: scene.ovnNb }, SILENT), SILENT);
+    controller.start();
+    await controller.untilQuiet();
+    return controller;
+  };
+  const before = await start();
+  await scene.make('pods', {
+    metadata: { name: 'brief', namespace: 'default' },
+    spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
+  });
+  await until('the pod has its IP object', async () => (await client.find(traitsOf('ips'), { name: 'brief.default' })) !== undefined);
+  await before.untilQuiet();
+  await scene.kiln('gc', 'pause');
+  await before.stop();
+  await client.delete(traitsOf('pods'), { name: 'brief', namespace: 'default' }, { gracePeriodSeconds: 0 });
+  await until('the pod is gone', async () => (await client.find(traitsOf('pods'), { name: 'brief', namespace: 'default' })) === undefined);
+  const after = await start();
+  try {
+    const fates = (await planned())
+      .filter(({ name }) => name === 'brief.default')
+      .map(({ what, table, fate }) => `${what} ${table} ${fate}`);
+    assert.deepEqual(fates, ['row Logical_Switch_Port paused', 'object IP paused']);
+    assert.match((await scene.kiln('diff')).err, /nothing to do/);
+    await scene.kiln('gc', 'resume');
+    await until('the IP object is gone', async () => (await client.find(traitsOf('ips'), { name: 'brief.default' })) === undefined);
+    assert.deepEqual(await planned(), []);
+  } finally {
+    await after.stop();
+  }
 });
 
 test('more rows than the limit wait for gc approve, are told on the default Vpc, and go after it', { skip }, async () => {

@@ -60,7 +60,7 @@ ipUser.define((world, name) => {
   return holder.kind === 'node' ? { resource: 'nodes', key: holder.node } : undefined;
 });
 
-function isOfNode(ip: IP): boolean {
+export function isOfNode(ip: IP): boolean {
   return (
     ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') === true ||
     (ip.spec.namespace === '' && ip.metadata.name === `node-${ip.spec.podName}`)

@@ -15,7 +15,7 @@ import { blockersOf } from '../../blockers/blockers.ts';
 import { isLateForSubnet } from '../../kinds/ip/dependencies/ip-holds-address.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { adoptedRow } from '../retained-row.ts';
-import { holderOf } from './ip-holder.ts';
+import { holderOf, isOfNode } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS } from '../address-lease.ts';
 import { ipLease } from './ip-lease.ts';
@@ -49,7 +49,7 @@ function sharing(world: World, ip: IP): readonly Output[] {
 
 function retained(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
-  if (holder.kind === 'none') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
+  if (holder.kind === 'none') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid, leftOf: userOf(ip) }];
   const lease = ipLease(world, ip, holder);
   if (lease.kind === 'expired') return [lease.deletion];
   const leaseConditions = lease.kind === 'reported' ? [lease.condition] : [];
@@ -74,6 +74,12 @@ function retained(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       withoutConditions: holder.kind === 'reservation' ? WITHOUT_OF_RESERVED : WITHOUT,
     },
   ];
+}
+
+/** Owner text of the node or pod that it names. */
+function userOf(ip: IP): string {
+  const { namespace = '', podName = '', nodeName = '' } = ip.spec;
+  return isOfNode(ip) ? `node//${podName === '' ? nodeName : podName}` : `pod/${namespace}/${podName}`;
 }
 
 const CONFLICT = 'AddressConflict';

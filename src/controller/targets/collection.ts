@@ -117,6 +117,13 @@ export class Collection implements CollectionGate {
     return false;
   }
 
+  /** Whether an object that is left of one that is gone may be deleted now. */
+  allowsLeftover(owner: string): boolean {
+    const { caches } = this.#options;
+    if (caches.explains(owner)) return true;
+    return this.limit.hold === undefined && this.policy.leftoverStays(owner) === undefined;
+  }
+
   marks(row: Entry): boolean {
     return this.#stays(row)?.why !== 'off';
   }

@@ -43,6 +43,8 @@ export interface KubernetesTargetOptions extends Pick<ObjectWriterOptions, FromW
   /** Whether this process may write to the API server, checked before each request. */
   readonly mayWriteObjects: () => boolean;
   /** Objects are gone without an event. */
+  /** Whether what is left of an object that is gone may be deleted now. */
+  readonly collects: (owner: string) => boolean;
   readonly inferredDeletions: () => void;
   /** Milliseconds until a second list is believed that lacks many objects; undefined: the default. */
   readonly shrunkListMs: number | undefined;

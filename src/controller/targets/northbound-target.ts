@@ -35,6 +35,8 @@ export interface NorthboundTargetOptions extends Pick<NorthboundWriterOptions, F
   readonly caches: Pick<Caches, 'explains' | 'ownerExists' | 'confirmed' | 'sizeOf'>;
   /** False: collection never pauses. */
   readonly collectionLimit: boolean;
+  /** More may be collected than before, or less. */
+  readonly collectionChanged: () => void;
   readonly failures: NorthboundFailures;
   readonly loss: NorthboundLoss;
   readonly drift: Pick<DriftReport, 'report'>;
@@ -69,6 +71,7 @@ export class NorthboundTarget implements Target {
       held: () => meter.paused(),
       again: () => {
         this.examineAll();
+        options.collectionChanged();
         wake();
       },
     });

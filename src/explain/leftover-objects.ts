@@ -1,0 +1,36 @@
+/**
+ * Objects in Kubernetes that are left of objects that are gone, such as an IP object without its pod, as entries of the plan of the
+ * collection. Pure.
+ */
+import type { DesiredObjects } from '../compile/desired-objects.ts';
+import type { World } from '../world/world.ts';
+import { splitKey, traitsOf } from '../world/resources.ts';
+import type { Collected, PlanSources } from './collection-plan.ts';
+
+export function leftoverObjects(
+  world: World,
+  desired: Pick<DesiredObjects, 'ids' | 'of'>,
+  { ownerExists, policy, hold }: Pick<PlanSources, 'ownerExists' | 'policy' | 'hold'>,
+): readonly Collected[] {
+  const found: Collected[] = [];
+  for (const id of desired.ids)
+    for (const output of desired.of(id)) {
+      if (output.kind !== 'delete' || output.leftOf === undefined) continue;
+      const { resource, key, uid, leftOf: owner } = output;
+      // The output is about an object of before.
+      if (world.tables[resource]?.peek(key)?.metadata.uid !== uid) continue;
+      const exists = ownerExists(owner);
+      const stays = exists ? undefined : policy.leftoverStays(owner);
+      const object = owner.replace('//', '/');
+      const reason = exists ? `${object} exists and has no use for it` : `${object} does not exist`;
+      const isHeld = !exists && stays === undefined && hold !== undefined;
+      found.push({
+        fate: stays?.why ?? (isHeld ? 'held' : 'collect'),
+        what: 'object',
+        ...{ table: traitsOf(resource).kind, name: splitKey(key).name, uuid: uid, owner, uid: '', rule: '', since: null, madeBy: 'Kiln' },
+        why: stays === undefined ? (isHeld ? `${reason}; it waits for kiln gc approve` : reason) : `${reason}; ${stays.text}`,
+        within: {},
+      });
+    }
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

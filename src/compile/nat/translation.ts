@@ -4,6 +4,7 @@
  */
 import { findingOf } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
+import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import { keysOf, prefixed } from '../../world/domain.ts';
 import { requestedExternals } from '../../world/external-subnets.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
@@ -186,13 +187,18 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule)
     pairs,
     mac: isFip ? target.mac : '',
     port: isFip ? (spec.ipName ?? '') : '',
-    distributed: isFip && spec.type === 'distributed',
+    distributed: isFip && isDistributed(world, spec.type ?? ''),
     protocol: isDnat ? (spec.protocol ?? '').toLowerCase() : '',
     externalPort: isDnat ? (spec.externalPort ?? '') : '',
     internalPort: isDnat ? (spec.internalPort ?? '') : '',
     ...(eip.missing !== undefined && { reported: eip.missing }),
     ...(target.outside !== undefined && { outside: target.outside }),
   };
+}
+
+/** Without a type of its own an OvnFip has that of the external gateway's ConfigMap, also in other Vpcs, as with Kube-OVN. */
+function isDistributed(world: World, type: string): boolean {
+  return type === 'distributed' || (type === '' && enabledGatewayConfig(world)?.distributed === true);
 }
 
 /** Whether one of the fields with a fixed set of values is wrong. */

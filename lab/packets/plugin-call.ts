@@ -14,6 +14,13 @@ export interface Called {
   readonly errors: string;
 }
 
+/** What a runtime says of a sandbox. */
+export interface CalledSandbox {
+  readonly containerId: string;
+  /** Its path; empty once it is gone. */
+  readonly namespace: Pick<Sandbox['namespace'], 'path'>;
+}
+
 export interface PluginCall {
   /** Default: the plugin from its source. */
   readonly program?: readonly [string, ...string[]];
@@ -22,11 +29,13 @@ export interface PluginCall {
   /** The socket of the node's agent. */
   readonly socket: string;
   readonly pod: { readonly namespace: string; readonly name: string };
-  readonly sandbox: Sandbox;
+  readonly sandbox: CalledSandbox;
   /** Its name in the sandbox. Default: `eth0`. */
   readonly interfaceName?: string;
   /** Where one plugin finds another. Default: `/opt/cni/bin`. */
   readonly plugins?: string;
+  /** `CNI_ARGS`. Default: as containerd has them, without the uid. */
+  readonly args?: string;
   /** More keys of the network configuration. */
   readonly more?: object;
   /** Ends the program. */
@@ -43,7 +52,7 @@ export async function callPlugin(call: PluginCall): Promise<Called> {
     CNI_NETNS: sandbox.namespace.path,
     CNI_IFNAME: call.interfaceName ?? 'eth0',
     CNI_PATH: call.plugins ?? '/opt/cni/bin',
-    CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}`,
+    CNI_ARGS: call.args ?? `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}`,
   };
   const configuration = { cniVersion: '1.1.0', name: 'kube-ovn', type: 'kube-ovn', server_socket: socket, ...more };
   return await new Promise((resolve, reject) => {

@@ -26,7 +26,11 @@ export const PACKET_CASES: readonly PacketCase[] = [
     ['N10', "the file of the agent's socket is gone, and its probes say ok"],
     ['N11', 'the check of the gateway lasts longer than the pod'],
     ['N12', 'the result lacks what Multus reads'],
-    ['N14', 'the pod runs, and its port is missing'],
+    [
+      'N14',
+      'the pod runs, and its port is missing',
+      'No Event and no metric tells that it happened: `kiln agent status` does, while the port is missing.',
+    ],
   ),
   ...family(
     'Leaks and collection on the node',
@@ -37,14 +41,22 @@ export const PACKET_CASES: readonly PacketCase[] = [
   ...family(
     'Restarts of the node',
     ['N19', 'a restart of Open vSwitch loses traffic'],
-    ['N20', 'the database is away, and with it the data plane'],
+    [
+      'N20',
+      'the database is away, and with it the data plane',
+      'The database is away for seconds, not for ten minutes: ovn-controller has no timer that would end it.',
+    ],
     ['N21', "the agent's start writes again what is right"],
   ),
   ...family(
     'Routes and rules of the node',
     ['N23', 'a restart of the network of the node deletes routes'],
-    ['N24', 'another program deletes the policy rules'],
-    ['N26', 'firewalld reloads and flushes the packet filter'],
+    ['N24', 'another program deletes the policy rules', 'No Event names the program that did it: the kernel does not tell.'],
+    [
+      'N26',
+      'firewalld reloads and flushes the packet filter',
+      'The rules of a hostPort are of the plugin `portmap`, which writes them in an ADD alone: after a flush they come back with the next sandbox of the pod.',
+    ],
     ['N27', 'an ADD waits for the lock of the packet filter'],
     ['N28', 'rules are written again in each round'],
     ['N30', 'our chain runs after that of kube-proxy'],
@@ -74,7 +86,11 @@ export const PACKET_CASES: readonly PacketCase[] = [
     'hostPort, probes, limits',
     ['N49', 'a UDP client of a hostPort stays with the dead pod'],
     ['N50', 'probes into pods of custom Vpcs'],
-    ['N51', 'more ports than tunnel keys'],
+    [
+      'N51',
+      'more ports than tunnel keys',
+      'Not tried: northd gives 32,768 ports of one switch a key, more than a test can make here. The ADD of a pod beyond them says that ovn-controller has not installed the flows of its port.',
+    ],
     ['N52', 'the disk is full'],
     ['N53', 'the clock jumps'],
   ),

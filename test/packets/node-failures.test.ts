@@ -11,7 +11,7 @@ import { installCniFiles } from '../../src/agent/install/cni-files.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { runProgram } from '../../lab/programs/run-program.ts';
 import { until } from '../../src/testing/until.ts';
-import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
+import { type AgentNode, type PacketCluster, type RunningPod, skip, startPackets } from './packet-cluster.ts';
 
 let cluster: PacketCluster;
 let one: AgentNode;
@@ -19,11 +19,7 @@ let two: AgentNode;
 const stops: (() => unknown)[] = [];
 before(async () => {
   if (skip !== false) return;
-  cluster = await PacketCluster.start({ dualStack: true, diskMiB: 8 });
-  stops.unshift(() => cluster[Symbol.asyncDispose]());
-  const [first, second] = cluster.nodes;
-  assert.ok(first && second);
-  [one, two] = [first, second];
+  [cluster, one, two] = await startPackets(stops, { dualStack: true, diskMiB: 8 });
 });
 after(async () => {
   for (const stop of stops) await stop();

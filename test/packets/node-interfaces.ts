@@ -3,7 +3,6 @@
  * `kiln agent cleanup`. A neighbour sends to the node's address all the time.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
@@ -59,23 +58,17 @@ async function metadata(): Promise<{ readonly labels?: Record<string, string>; r
   return (await cluster.client.get<KubeObject>(NODES, { name: one.node.name })).metadata as never;
 }
 
-/** Echo requests every 100 ms while `body` runs. @returns the longest time without an answer, in milliseconds */
+/** @returns the longest time without an answer to the neighbour's echo requests while `body` runs, in milliseconds */
 async function silence(body: () => Promise<void>): Promise<number> {
-  const [program, ...args] = neighbour.command('ping', '-n', '-D', '-i', '0.1', '172.31.0.2');
-  const ping = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const times: number[] = [];
-  ping.stdout.on('data', (data: Buffer) => {
-    for (const [, at = ''] of data.toString().matchAll(/\[(\d+\.\d+)\] \d+ bytes/g)) times.push(Number(at) * 1_000);
-  });
+  const ping = neighbour.ping('172.31.0.2');
   try {
-    await until('the neighbour has answers', () => Promise.resolve(times.length > 2));
+    await ping.answered();
     await body();
-    const seen = times.length;
-    await until('it has them afterwards', () => Promise.resolve(times.length > seen + 3));
+    await ping.answered();
   } finally {
-    ping.kill('SIGKILL');
+    await ping.end().catch(() => undefined);
   }
-  return Math.max(...times.slice(1).map((at, i) => at - (times[i] ?? at)));
+  return (await ping.end()).longestMs;
 }
 
 async function network(spec: object): Promise<void> {

@@ -15,7 +15,8 @@ import type { Resource } from '../../src/kube/resource.ts';
 import { onPath } from '../../lab/programs/executable.ts';
 import { until } from '../../src/testing/until.ts';
 import { Firewalld, hasFirewalld } from './firewalld.ts';
-import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
+import { lostWhile } from './lost-packets.ts';
+import { type AgentNode, type PacketCluster, type RunningPod, skip, startPackets } from './packet-cluster.ts';
 
 const SUBNETS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false };
 const OUTSIDE = '172.18.0.99';
@@ -36,11 +37,7 @@ const stops: (() => Promise<unknown>)[] = [];
 
 before(async () => {
   if (skip !== false) return;
-  cluster = await PacketCluster.start();
-  stops.unshift(() => cluster[Symbol.asyncDispose]());
-  const [first, second] = cluster.nodes;
-  assert.ok(first && second);
-  [one, two] = [first, second];
+  [cluster, one, two] = await startPackets(stops);
   outside = await cluster.underlay.addOutsideHost(`${OUTSIDE}/16`);
   stops.unshift(() => outside.delete());
   await watchSources(outside);
@@ -352,21 +349,6 @@ if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
     await cluster.deletePod('next');
     for (const family of ['ip', 'ip6']) await namespace.run('nft', 'delete', 'table', family, 'nat').catch(() => '');
   });
-
-/** Echo requests of a pod, one every 50 ms for as long as `meanwhile` takes. @returns how many got no answer */
-async function lostWhile(from: RunningPod, to: string, meanwhile: () => Promise<unknown>): Promise<number> {
-  const [program, ...args] = from.sandbox.namespace.command('ping', '-n', '-q', '-i', '0.05', to);
-  const ping = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let shown = '';
-  ping.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
-  await meanwhile();
-  ping.kill('SIGINT');
-  await once(ping, 'exit');
-  const [, sent = '', received = ''] = /(\d+) packets transmitted, (\d+) received/.exec(shown) ?? [];
-  assert.ok(Number(sent) > 10, shown);
-  // The last one may be under way.
-  return Math.max(0, Number(sent) - Number(received) - 1);
-}
 
 test('N21: the agent is killed and started: no packet is lost, and nothing is written', { skip }, async (t) => {
   const [program, ...args] = one.node.namespace.command('ip', 'monitor', 'link', 'address', 'route', 'rule');

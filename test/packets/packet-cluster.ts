@@ -22,7 +22,7 @@ import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
-import { type Called, callPlugin, type PluginCall } from '../../lab/packets/plugin-call.ts';
+import { type Called, type CalledSandbox, callPlugin, type PluginCall } from '../../lab/packets/plugin-call.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
 import { runProgram } from '../../lab/programs/run-program.ts';
@@ -182,13 +182,15 @@ export class AgentNode {
   async attach(
     command: string,
     pod: string,
-    sandbox: Sandbox,
+    sandbox: CalledSandbox,
     interfaceName: string,
     conf: { readonly type: string },
+    args?: string,
   ): Promise<Pick<Called, 'exit' | 'output'>> {
     const own = conf.type === 'kube-ovn';
     const program = own ? ([this.#plugin] as const) : this.node.namespace.command(join(OTHER_PLUGINS, conf.type));
-    return await this.#call({ program, command, pod, sandbox, more: conf, interfaceName, plugins: dirname(this.#plugin) });
+    const named = args === undefined ? {} : { args };
+    return await this.#call({ program, command, pod, sandbox, more: conf, interfaceName, plugins: dirname(this.#plugin), ...named });
   }
 
   async #call(call: Omit<PluginCall, 'socket' | 'pod'> & { readonly pod: string }): Promise<Pick<Called, 'exit' | 'output'>> {
@@ -197,7 +199,7 @@ export class AgentNode {
   }
 
   /** The same, with what it prints on standard error. */
-  async callPlugin(command: string, pod: string, sandbox: Sandbox, more: object = {}): Promise<Called> {
+  async callPlugin(command: string, pod: string, sandbox: CalledSandbox, more: object = {}): Promise<Called> {
     const named = { namespace: 'default', name: pod };
     return await callPlugin({ program: [this.#plugin], command, socket: this.socket, pod: named, sandbox, more });
   }
@@ -368,4 +370,16 @@ export class PacketCluster implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const stop of this.#stops) await stop();
   }
+}
+
+/** A cluster that ends with `stops`, the first of which is called first, and its two nodes. */
+export async function startPackets(
+  stops: (() => unknown)[],
+  options: Partial<Omit<PacketClusterOptions, 'nodes'>> = {},
+): Promise<readonly [PacketCluster, AgentNode, AgentNode]> {
+  const cluster = await PacketCluster.start(options);
+  stops.unshift(() => cluster[Symbol.asyncDispose]());
+  const [one, two] = cluster.nodes;
+  if (one === undefined || two === undefined) throw new TypeError('a cluster has two nodes');
+  return [cluster, one, two];
 }

@@ -6,7 +6,14 @@ import { after, before, test } from 'node:test';
 import { type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { until } from '../../src/testing/until.ts';
+import { MultusCalls, type Network } from './multus.ts';
 import { type AgentNode, OTHER_PLUGINS, PacketCluster, skip } from './packet-cluster.ts';
+import { testPodLives } from './pod-lives.ts';
+
+interface ShownLink {
+  readonly address: string;
+  readonly addr_info: readonly { readonly local: string; readonly scope: string }[];
+}
 
 interface LinkStatistics {
   readonly stats64: { readonly rx: { readonly packets: number } };
@@ -178,79 +185,88 @@ const ATTACHMENTS: Resource = {
   namespaced: true,
 };
 
-test('a pod with further networks: one of OVN, and of the plugins bridge and macvlan with addresses of the agent', { skip }, async () => {
-  const [one] = cluster.nodes;
-  assert.ok(one);
-  const networks = {
-    fast: { cniVersion: '1.0.0', type: 'kube-ovn', server_socket: one.socket, provider: 'fast.default.ovn' },
-    wide: {
-      cniVersion: '1.0.0',
-      type: 'bridge',
-      bridge: 'cni0',
-      ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wide.default' },
-    },
-    wire: {
-      cniVersion: '1.0.0',
-      type: 'macvlan',
-      master: 'wire0',
-      mode: 'bridge',
-      ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wire.default' },
-    },
-  } as const;
-  // Without Debian's plugins that of OVN alone.
-  const devices = [
-    ['net1', networks.fast] as const,
-    ...(existsSync(join(OTHER_PLUGINS, 'bridge')) ? [['net2', networks.wide] as const, ['net3', networks.wire] as const] : []),
-  ];
-  await one.node.namespace.run('ip', 'link', 'add', 'wire0', 'type', 'veth', 'peer', 'name', 'wire1');
-  for (const end of ['wire0', 'wire1']) await one.node.namespace.run('ip', 'link', 'set', end, 'up');
-  for (const [name, config] of Object.entries(networks)) {
-    const spec = { config: JSON.stringify(config) };
-    await cluster.client.create<KubeObject>(ATTACHMENTS, { metadata: { name, namespace: 'default' }, spec } as KubeObject);
-  }
-  const subnet = (name: string, provider: string, cidrBlock: string): Promise<void> =>
-    cluster.create('Subnet', 'subnets', { metadata: { name }, spec: { provider, cidrBlock, protocol: 'IPv4' } });
-  await subnet('fast', 'fast.default.ovn', '10.51.0.0/24');
-  await subnet('wide', 'wide.default', '10.52.0.0/24');
-  await subnet('wire', 'wire.default', '10.53.0.0/24');
-  const routes = '[{"dst":"10.99.0.0/16","gw":"10.51.0.9"}]';
-  const pods = await Promise.all(
-    ['left', 'right'].map(async (name, index) => {
-      await cluster.createPod(name, one, {
-        'k8s.v1.cni.cncf.io/networks': 'fast@net1,wide@net2,wire@net3',
-        'fast.default.ovn.kubernetes.io/routes': routes,
-      });
-      return { name, sandbox: await Sandbox.create(name, `${index}`.padEnd(64, 'd')) };
-    }),
-  );
-  for (const { name, sandbox } of pods)
-    for (const [device, conf] of devices) {
-      const { exit, output } = await one.attach('ADD', name, sandbox, device, conf);
-      assert.equal(exit, 0, output);
-    }
-  const [left, right] = pods;
-  assert.ok(left && right);
-  const addressOf = async (device: string): Promise<string> => {
-    const shown = JSON.parse(await right.sandbox.namespace.run('ip', '-4', '-json', 'address', 'show', 'dev', device)) as [
-      { readonly addr_info: readonly [{ readonly local: string }] },
+test(
+  'N12: a pod with further networks, as Multus asks for them: one of OVN, and of the plugins bridge and macvlan with addresses of the agent',
+  { skip },
+  async () => {
+    const [one] = cluster.nodes;
+    assert.ok(one);
+    const networks = {
+      fast: { cniVersion: '1.0.0', type: 'kube-ovn', server_socket: one.socket, provider: 'fast.default.ovn' },
+      wide: {
+        cniVersion: '1.0.0',
+        type: 'bridge',
+        bridge: 'cni0',
+        ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wide.default' },
+      },
+      wire: {
+        cniVersion: '1.0.0',
+        type: 'macvlan',
+        master: 'wire0',
+        mode: 'bridge',
+        ipam: { type: 'kube-ovn', server_socket: one.socket, provider: 'wire.default' },
+      },
+    } as const;
+    const eth0 = { cniVersion: '1.0.0', name: 'kube-ovn', type: 'kube-ovn', server_socket: one.socket } as const;
+    // Without Debian's plugins that of OVN alone.
+    const further: readonly Network[] = [
+      ['net1', 'fast', networks.fast],
+      ...(existsSync(join(OTHER_PLUGINS, 'bridge'))
+        ? [['net2', 'wide', networks.wide] as const, ['net3', 'wire', networks.wire] as const]
+        : []),
     ];
-    return shown[0].addr_info[0].local;
-  };
-  for (const [device] of devices) {
-    const address = await addressOf(device);
-    assert.ok(address.startsWith(`10.5${device.at(-1)}.0.`), address);
-    assert.ok(await left.sandbox.reaches(address), `${device}: ${address}`);
-  }
-  assert.match(await left.sandbox.namespace.run('ip', 'route'), /^10\.99\.0\.0\/16 via 10\.51\.0\.9 dev net1/m);
-  assert.doesNotMatch(await left.sandbox.namespace.run('ip', 'route'), /^default/m);
-  for (const { name, sandbox } of pods) {
-    for (const [device, conf] of devices.toReversed())
-      assert.deepEqual(await one.attach('DEL', name, sandbox, device, conf), {
-        exit: 0,
-        output: '',
-      });
-    await sandbox.delete();
-  }
-  assert.doesNotMatch(await one.node.vswitch.vsctl('list-ports', 'br-int'), /net1_h$/m);
-  await one.node.namespace.run('ip', 'link', 'delete', 'wire0');
-});
+    await one.node.namespace.run('ip', 'link', 'add', 'wire0', 'type', 'veth', 'peer', 'name', 'wire1');
+    for (const end of ['wire0', 'wire1']) await one.node.namespace.run('ip', 'link', 'set', end, 'up');
+    for (const [name, config] of Object.entries(networks)) {
+      const spec = { config: JSON.stringify(config) };
+      await cluster.client.create<KubeObject>(ATTACHMENTS, { metadata: { name, namespace: 'default' }, spec } as KubeObject);
+    }
+    const subnet = (name: string, provider: string, cidrBlock: string): Promise<void> =>
+      cluster.create('Subnet', 'subnets', { metadata: { name }, spec: { provider, cidrBlock, protocol: 'IPv4' } });
+    await subnet('fast', 'fast.default.ovn', '10.51.0.0/24');
+    await subnet('wide', 'wide.default', '10.52.0.0/24');
+    await subnet('wire', 'wire.default', '10.53.0.0/24');
+    const routes = '[{"dst":"10.99.0.0/16","gw":"10.51.0.9"}]';
+    const pods = await Promise.all(
+      ['left', 'right'].map(async (name, index) => {
+        await cluster.createPod(name, one, {
+          'k8s.v1.cni.cncf.io/networks': 'fast@net1,wide@net2,wire@net3',
+          'fast.default.ovn.kubernetes.io/routes': routes,
+        });
+        const { metadata } = await cluster.client.get<KubeObject>(PODS, { namespace: 'default', name });
+        const multus = new MultusCalls(one, { name, uid: metadata.uid ?? '' }, [['eth0', 'kube-ovn', eth0], ...further]);
+        return { multus, sandbox: await Sandbox.create(name, `${index}`.padEnd(64, 'd')) };
+      }),
+    );
+    for (const { multus, sandbox } of pods)
+      for (const { interface: device, mac, ips } of await multus.add(sandbox)) {
+        const [shown] = JSON.parse(await sandbox.namespace.run('ip', '-json', 'address', 'show', 'dev', device)) as readonly ShownLink[];
+        const addresses = shown?.addr_info.filter(({ scope }) => scope === 'global').map(({ local }) => local) ?? [];
+        assert.deepEqual([mac, ips.toSorted()], [shown?.address, addresses.toSorted()], device);
+      }
+    const [left, right] = pods;
+    assert.ok(left && right);
+    const addressOf = async (device: string): Promise<string> => {
+      const shown = JSON.parse(await right.sandbox.namespace.run('ip', '-4', '-json', 'address', 'show', 'dev', device)) as [
+        { readonly addr_info: readonly [{ readonly local: string }] },
+      ];
+      return shown[0].addr_info[0].local;
+    };
+    for (const [device] of further) {
+      const address = await addressOf(device);
+      assert.ok(address.startsWith(`10.5${device.at(-1)}.0.`), address);
+      assert.ok(await left.sandbox.reaches(address), `${device}: ${address}`);
+    }
+    assert.match(await left.sandbox.namespace.run('ip', 'route'), /^10\.99\.0\.0\/16 via 10\.51\.0\.9 dev net1/m);
+    assert.deepEqual((await left.sandbox.namespace.run('ip', 'route')).match(/^default.*dev \w+/gm), ['default via 10.16.0.1 dev eth0']);
+    // The namespace of the second one is gone before.
+    await left.multus.del(left.sandbox);
+    await left.sandbox.delete();
+    await right.sandbox.delete();
+    await right.multus.del({ containerId: right.sandbox.containerId, namespace: { path: '' } });
+    assert.doesNotMatch(await one.node.vswitch.vsctl('list-ports', 'br-int'), /_h$/m);
+    await one.node.namespace.run('ip', 'link', 'delete', 'wire0');
+  },
+);
+
+testPodLives(() => cluster);

@@ -10,7 +10,7 @@ import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { PODS } from '../../src/kube/resource.ts';
 import { until } from '../../src/testing/until.ts';
 import { testNodeInterfaces } from './node-interfaces.ts';
-import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
+import { type AgentNode, type PacketCluster, type RunningPod, skip, startPackets } from './packet-cluster.ts';
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const custom = (kind: string, plural: string): Resource => ({ group: 'kubeovn.io', version: 'v1', plural, kind, namespaced: false });
@@ -35,9 +35,7 @@ const stops: (() => Promise<unknown>)[] = [];
 
 before(async () => {
   if (skip !== false) return;
-  cluster = await PacketCluster.start();
-  stops.unshift(() => cluster[Symbol.asyncDispose]());
-  [one, two] = cluster.nodes as [AgentNode, AgentNode];
+  [cluster, one, two] = await startPackets(stops);
   for (const { node } of [one, two]) await cluster.underlay.connect(node.namespace, 'eth1');
   await one.node.namespace.run('ip', 'address', 'add', OWN_ADDRESS, 'dev', 'eth1');
   await one.node.namespace.run('ip', 'route', 'add', ...OWN_ROUTE.split(' '), 'metric', '50', 'dev', 'eth1');

@@ -93,6 +93,8 @@ interface Working {
   /** The new UUID of each deleted one, or that of the row that has its identity now. */
   readonly places: Map<Uuid, Uuid>;
   readonly members: Map<string, RestoredMember & { readonly add: (Uuid | JsonAtom)[] }>;
+  /** Columns of restored rows to which references were added, by row and column. */
+  readonly referred: Map<string, { readonly list: Uuid[]; readonly known: Set<Uuid> }>;
   readonly needed: Map<Uuid, string>;
   readonly values: RestoredValue[];
   readonly already: Exception[];
@@ -105,7 +107,7 @@ interface Working {
 export function undoPlan(changes: readonly SelectedChange[], present: Present): UndoPlan {
   const working: Working = {
     present,
-    ...{ rows: new Map(), places: new Map(), members: new Map(), needed: new Map(), values: [] },
+    ...{ rows: new Map(), places: new Map(), members: new Map(), referred: new Map(), needed: new Map(), values: [] },
     ...{ already: [], left: [], contradictions: [], lost: [] },
   };
   const deleted = placed(lastDeletions(changes), working);
@@ -264,10 +266,8 @@ function refer(change: SelectedChange, working: Working): void {
     const isSingle = working.present.schema.tables.get(table)?.columns.get(column)?.kind === 'optional';
     const restored = working.rows.get(from);
     if (restored !== undefined) {
-      const held = restored.columns[column];
       if (isSingle) restored.columns[column] = place;
-      else if (!Array.isArray(held)) restored.columns[column] = [place];
-      else if (!held.includes(place)) restored.columns[column] = [...(held as readonly Uuid[]), place];
+      else put(place, from, column, restored.columns, working);
       continue;
     }
     const key = `${from} ${column}`;
@@ -276,6 +276,21 @@ function refer(change: SelectedChange, working: Working): void {
     else gathered.add.push(place);
     working.needed.set(from, table);
   }
+}
+
+/** Adds a member to a column of a restored row. A switch may have ten thousand: each is looked up once. */
+function put(place: Uuid, row: Uuid, column: string, columns: Record<string, InputValue>, { referred }: Working): void {
+  const key = `${row} ${column}`;
+  let members = referred.get(key);
+  if (members === undefined) {
+    const held = columns[column];
+    const list = Array.isArray(held) ? [...(held as readonly Uuid[])] : [];
+    columns[column] = list;
+    referred.set(key, (members = { list, known: new Set(list) }));
+  }
+  if (members.known.has(place)) return;
+  members.known.add(place);
+  members.list.push(place);
 }
 
 /** The addresses of a deleted port may be another port's by now. */

@@ -26,6 +26,7 @@ import { forgedAnnotations } from './forged-annotations.ts';
 import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
 import { unimplemented } from './unimplemented.ts';
+import { neighbours } from './neighbours.ts';
 import { nat } from './nat.ts';
 import { natTraces } from './nat-traces.ts';
 import { operatorCommands } from './operator-commands.ts';
@@ -79,6 +80,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   leftovers,
   foreignRows,
   externalVpcs,
+  neighbours,
   drift,
   fieldPods,
   fieldPools,

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { ObservationOptions } from '../../controller/reading/observation.ts';
 import { Observation } from '../../controller/reading/observation.ts';
+import type { OvsdbOptions } from '../../ovsdb/index.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
 import { requestTimeoutMs } from '../connection/cluster-command.ts';
@@ -54,11 +55,12 @@ export async function observe(
   return observation;
 }
 
-export function sessionOf(flags: Partial<OvnFlags>, ovnNb: string): ReturnType<typeof northboundSession> {
+/** @param more options of the session */
+export function sessionOf(flags: Partial<OvnFlags>, ovnNb: string, more: Partial<OvsdbOptions> = {}): ReturnType<typeof northboundSession> {
   const problem = certificateProblem({ ...flags, ovnNb });
   if (problem !== undefined) throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, problem, 'kiln status --help');
   try {
-    return northboundSession({ ...flags, ovnNb }, SILENT);
+    return northboundSession({ ...flags, ovnNb }, SILENT, more);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln status --help');

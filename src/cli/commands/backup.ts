@@ -9,6 +9,8 @@ import { identityText } from '../../backup/fit.ts';
 import { readSnapshot } from '../../backup/snapshot.ts';
 import { firstRead } from '../../ovsdb/index.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import { connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { commandText } from '../../text/command-text.ts';
 import type { OvnFlags } from '../connection/connect.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
@@ -17,7 +19,7 @@ import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.
 import { clusterUid } from '../cluster/cluster-uid.ts';
 import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
-import { print, printErrorText } from '../output/terminal.ts';
+import { print, printError, printErrorText } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 
 export interface BackupFlags extends ConnectionFlags, Partial<OvnFlags> {
@@ -51,8 +53,10 @@ export function addBackup(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
   addNorthboundFlags(addConnectionFlags(command)).action(async (path: string, flags: BackupFlags) => {
     const { verify } = flags;
-    process.exitCode =
-      verify === undefined ? await onCluster('backup', flags, (io) => runBackup(path, flags, io)) : await runVerify(verify, flags);
+    if (verify !== undefined) process.exitCode = await runVerify(verify, flags);
+    else if (await knowsCluster(flags))
+      process.exitCode = await onCluster('backup', flags, async (io) => await runBackup(path, flags, io, await clusterUid(io)));
+    else process.exitCode = await ended(() => runBackup(path, flags, { out: print, say: printError }, undefined));
   });
 }
 
@@ -63,8 +67,36 @@ function count(text: string): number {
   return value;
 }
 
-/** @returns the exit code */
-export async function runBackup(path: string, flags: BackupFlags, io: CommandIo): Promise<number> {
+/** The machine of a database may know no Kubernetes cluster, and its database can be saved all the same. */
+async function knowsCluster({ kubeconfig, context }: BackupFlags): Promise<boolean> {
+  if (kubeconfig !== undefined || context !== undefined || process.env['KUBECONFIG'] !== undefined) return true;
+  try {
+    await connectionFromKubeconfig({});
+    return true;
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    printError('warning: no Kubernetes cluster is configured here, so the backup does not name its cluster');
+    return false;
+  }
+}
+
+async function ended(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    const failure = failureOf(error, 'backup');
+    printErrorText(failureText(failure));
+    return failure.exit;
+  }
+}
+
+/** @param kubernetes the cluster that the database belongs to @returns the exit code */
+export async function runBackup(
+  path: string,
+  flags: BackupFlags,
+  io: Pick<CommandIo, 'out' | 'say'>,
+  kubernetes: string | undefined,
+): Promise<number> {
   const ovnNb = northboundOf(flags);
   if (ovnNb === undefined)
     throw new CommandFailure(
@@ -75,7 +107,6 @@ export async function runBackup(path: string, flags: BackupFlags, io: CommandIo)
     );
   const now = Date.now();
   const file = await fileFor(path, flags, now);
-  const kubernetes = await clusterUid(io);
   const session = await openedSession('backup', flags, ovnNb);
   try {
     const written = await writeBackup(await readSnapshot(session, kubernetes), file, now);
@@ -112,9 +143,12 @@ async function fileFor(path: string, { keep }: BackupFlags, now: number): Promis
   return isDirectory ? join(target, backupName(now)) : target;
 }
 
+/** The server answers nothing else while it composes the whole database, or takes in the rows of a restore: minutes on a slow machine. */
+export const PATIENT = { probeIntervalMs: 120_000 } as const;
+
 /** A session that has read the database once. */
 export async function openedSession(command: string, flags: BackupFlags, ovnNb: string): Promise<OvsdbSession> {
-  const session = sessionOf(flags, ovnNb);
+  const session = sessionOf(flags, ovnNb, { ...PATIENT, tables: { NB_Global: ['external_ids'] } });
   try {
     await firstRead(session, requestTimeoutMs(flags));
     return session;
@@ -132,15 +166,11 @@ export async function openedSession(command: string, flags: BackupFlags, ovnNb: 
 
 /** It reads the file alone, and no cluster. */
 async function runVerify(path: string, { output }: BackupFlags): Promise<number> {
-  try {
+  return await ended(async () => {
     const { facts } = await verified(path);
     print(output === 'table' ? [`${path} is whole`, ...factLines(facts)] : structuredText(output, 'Backup', { path, ...facts }));
     return EXIT.fine;
-  } catch (error) {
-    const failure = failureOf(error, 'backup');
-    printErrorText(failureText(failure));
-    return failure.exit;
-  }
+  });
 }
 
 /** @throws CommandFailure if the file is no whole backup */

@@ -25,7 +25,7 @@ import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
-import { verified } from './backup.ts';
+import { PATIENT, verified } from './backup.ts';
 
 export interface RestoreFlags extends ObservationFlags {
   readonly output: 'table' | 'wide' | StructuredFormat;
@@ -85,7 +85,7 @@ export async function runRestore(file: string, flags: RestoreFlags, io: CommandI
       'kiln restore FILE --ovn-nb tcp:HOST:6641 --dry-run',
     );
   const backup = await verified(file);
-  const session = sessionOf(flags, ovnNb);
+  const session = sessionOf(flags, ovnNb, PATIENT);
   const settings = await settingsFor(flags, io);
   await using observation = await Observation.open({
     client: io.client,

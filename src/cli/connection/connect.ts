@@ -29,7 +29,8 @@ export function endpointsOf(ovnNb: string): readonly string[] {
     .filter((one) => one !== '');
 }
 
-export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
+/** @param more for a command that does more than a controller does at once */
+export function northboundSession(flags: OvnFlags, log: Log, more: Partial<OvsdbOptions> = {}): OvsdbSession {
   const endpoints = endpointsOf(flags.ovnNb);
   const { ovnCa, ovnCert, ovnKey } = flags;
   // Read at each connection, so renewed certificates need no restart.
@@ -43,6 +44,7 @@ export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
     tables: monitoredColumns(),
     leaderOnly: endpoints.length > 1,
     ...tls,
+    ...more,
   };
   const session = new OvsdbSession(options);
   logConnection(session, log);

@@ -1,6 +1,6 @@
 /**
  * The holders of each address, from observed objects and rows: IP objects, Vips, EIPs and their rules, allocated annotations of live pods,
- * owned port rows.
+ * owned port rows, and reservations of external addresses that no object has.
  */
 import { portName } from '../api/names.ts';
 import { isAlive } from '../compile/pod/view/pod-life.ts';
@@ -12,6 +12,7 @@ import { annotationKey } from '../api/well-known.ts';
 import { OWNER_KEY } from '../nb/ownership.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { ADDRESS_RESOURCES, claimantOfObject, claimantOfOwner } from '../world/address-objects.ts';
+import { claimantOfPort } from '../world/external-subnets.ts';
 import { heldTexts, ipSharingGroup } from '../world/claimants.ts';
 import { labelledAddresses, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -56,6 +57,11 @@ export function addressHolders(world: World): HoldersBySubnet {
       hold(subnet, `${traitsOf(resource).kind} ${name}`, claimantOfObject(eipKindOf(resource), eip), addresses);
     }
   }
+  for (const { claimant, share } of externalClaimants(world)) {
+    const reservation = world.reservations.peek(claimant);
+    if (reservation?.kind !== 'granted') continue;
+    hold(reservation.subnet, claimant, claimant, [reservation.v4, reservation.v6], share);
+  }
   for (const nic of allocatedInterfaces(world)) hold(nic.subnet, `Pod ${nic.pod}`, nic.port, nic.addresses);
   for (const id of world.rows.owned) {
     if (tableOf(id) !== 'Logical_Switch_Port') continue;
@@ -69,6 +75,26 @@ export function addressHolders(world: World): HoldersBySubnet {
       hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${name}`, port, String(portAddress).split(' ').slice(1));
   }
   return found;
+}
+
+interface ExternalClaimant {
+  readonly claimant: string;
+  readonly share?: string;
+}
+
+/** What has external addresses without an object for them: pods with annotations `eip` and `snat`, router ports that the ConfigMap configures. */
+function externalClaimants(world: World): readonly ExternalClaimant[] {
+  const found: ExternalClaimant[] = [];
+  for (const [key, pod] of world.pods.entries()) {
+    const { annotations = {}, namespace = '' } = pod.metadata;
+    if (!isAlive(pod, (deadline) => world.deadlines.passed(deadline))) continue;
+    if (annotations[annotationKey.podEip] !== undefined) found.push({ claimant: claimantOfObject('PodEip', key) });
+    const share = world.settings.tenancy === 'open' ? 'pod-snat' : `pod-snat ${namespace}`;
+    if (annotations[annotationKey.podSnat] !== undefined) found.push({ claimant: claimantOfObject('PodSnat', key), share });
+  }
+  const { defaultVpc, externalSubnet } = world.settings;
+  const port = claimantOfPort(defaultVpc, externalSubnet);
+  return [...found, { claimant: port, share: port }, { claimant: `${port} (present)`, share: port }];
 }
 
 /** All Vips and EIPs. */

@@ -5,8 +5,8 @@
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { GcMode } from '../nb/gc-rules.ts';
 import { carefulOf, GcRules, isGcMode } from '../nb/gc-rules.ts';
-import { UNEXPLAINED_KEY } from '../nb/ownership.ts';
-import { identityOf, isOwnUuid, rowId } from '../nb/row-id.ts';
+import { LEFTOVER_RULE, UNEXPLAINED_KEY } from '../nb/ownership.ts';
+import { identityOf, rowId } from '../nb/row-id.ts';
 import { childColumns } from '../nb/tables.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
 import { visibleMessage } from '../text/visible-text.ts';
@@ -135,7 +135,7 @@ export class CollectionPolicy {
     if (pause !== undefined) return { why: 'paused', text: pauseText(pause) };
     const until = this.#graceEnd(row, now);
     if (until === undefined || until <= now || this.approvedAt(now)?.now === true) return undefined;
-    return { why: 'grace', text: `Kube-OVN made it, and it stays until ${new Date(until).toISOString()} (--gc-kube-ovn-grace)`, until };
+    return { why: 'grace', text: `Kube-OVN left it, and it stays until ${new Date(until).toISOString()} (--gc-kube-ovn-grace)`, until };
   }
 
   /** The rows inside a row go with it: one that stays keeps it. */
@@ -217,9 +217,11 @@ export class CollectionPolicy {
     return '';
   }
 
-  #graceEnd({ uuid, row }: Entry, now: number): number | undefined {
+  /** Of a row that Kube-OVN left for a feature, and that was adopted as it was: nobody else could make it again. */
+  #graceEnd({ ownership, row }: Entry, now: number): number | undefined {
     const { gcKubeOvnGrace } = this.#world.settings;
-    if (!this.#grace || gcKubeOvnGrace === 0 || isOwnUuid(uuid)) return undefined;
+    if (!this.#grace || gcKubeOvnGrace === 0) return undefined;
+    if (ownership.kind !== 'ours' || ownership.rule !== LEFTOVER_RULE) return undefined;
     return (unexplainedSince(row) ?? now) + gcKubeOvnGrace * 1_000;
   }
 

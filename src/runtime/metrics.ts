@@ -63,7 +63,7 @@ export const METRICS = {
   kiln_collection_held_rows: { kind: 'gauge', help: 'Rows that wait for kiln gc approve', labels: [] },
   kiln_unexplained_rows: {
     kind: 'gauge',
-    help: 'Rows without an owner that stay, by reason: a setting (report, off), a pause, or the grace of rows that Kube-OVN made',
+    help: 'Rows without an owner that stay, by reason: a setting (report, off), a pause, or the grace of leftovers of Kube-OVN',
     labels: ['why'],
   },
 

@@ -88,7 +88,7 @@ export interface Settings {
   /** The same as a share of all rows of Kiln, in percent: it counts from `gcShareFrom` rows on. */
   readonly gcMaxShare: number;
   readonly gcShareFrom: number;
-  /** Seconds for which a row that Kube-OVN made stays after nothing explains it any more. */
+  /** Seconds for which an adopted leftover of Kube-OVN stays after nothing explains it any more. */
   readonly gcKubeOvnGrace: number;
 }
 

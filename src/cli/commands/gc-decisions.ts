@@ -139,7 +139,7 @@ async function runGcStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
           `approval    ${approval.rows} rows until ${approval.until}${approval.by === '' ? '' : ` by ${approval.by}`}${Date.parse(approval.until) > now ? '' : ', which is over'}`,
         ]),
     `limits      ${gcMaxRows} rows; from ${gcShareFrom} rows on, ${gcMaxShare} % of all rows of Kiln`,
-    `grace       ${gcKubeOvnGrace} s for rows that Kube-OVN made`,
+    `grace       ${gcKubeOvnGrace} s for adopted leftovers of Kube-OVN`,
     `rules       ${gcRules.length === 0 ? 'none' : gcRules.map((rule) => JSON.stringify(rule)).join(' ')}`,
   ]);
   return collects ? EXIT.fine : EXIT.findings;

@@ -15,8 +15,8 @@ const skip = sceneOfThisFile((opened) => {
   scene = opened;
 });
 
-/** A switch of a Subnet that does not exist, as a controller of another time left it. @param uuid of Kube-OVN by default */
-async function leaveSwitch(name: string, owner = `subnet//${name}`): Promise<void> {
+/** A switch of a Subnet that does not exist, as a controller of another time left it. */
+async function leaveSwitch(name: string, { owner = `subnet//${name}`, rule = 'subnet-switch' } = {}): Promise<void> {
   await scene.nbctl(
     'ls-add',
     name,
@@ -27,7 +27,7 @@ async function leaveSwitch(name: string, owner = `subnet//${name}`): Promise<voi
     'external_ids:vendor=kube-ovn',
     `external_ids:kiln.io/owner="${owner}"`,
     'external_ids:kiln.io/uid=gone',
-    'external_ids:kiln.io/rule=subnet-switch',
+    `external_ids:kiln.io/rule=${rule}`,
   );
 }
 
@@ -88,7 +88,7 @@ test('annotation kiln.io/gc of a Namespace keeps its rows, and a value that is n
     client.mergePatch(traitsOf('namespaces'), { name: 'kept' }, { metadata: { annotations: { 'kiln.io/gc': mode } } });
   await scene.make('namespaces', { metadata: { name: 'kept', annotations: { 'kiln.io/gc': 'report' } } });
   await scene.controller.untilQuiet();
-  await leaveSwitch('left-b', 'pod/kept/p');
+  await leaveSwitch('left-b', { owner: 'pod/kept/p' });
   await until('the row is marked', async () =>
     (await scene.nbctl('get', 'logical_switch', 'left-b', 'external_ids')).includes('unexplained-since'),
   );
@@ -116,7 +116,7 @@ test('gc run: through the controller that leads, rows in their grace too, and no
 
 test('gc run without a controller takes the Lease, deletes what the plan has, and makes nothing', { skip }, async () => {
   await scene.controller.stop();
-  await leaveSwitch('left-e');
+  await leaveSwitch('left-e', { rule: 'leftover' });
   await scene.make('vpcs', { metadata: { name: 'late' }, spec: {} });
   const dry = await scene.kiln('gc', 'run', '--dry-run=client');
   assert.match(dry.out, /^FATE[^]*\ngrace .*left-e/);

@@ -215,7 +215,7 @@ function networkOptions(): readonly Option[] {
     read('--gc-max-rows <count>', 'more such rows at once wait for kiln gc approve', limit(100_000_000, 'rows'), gcMaxRows),
     read('--gc-max-share <percent>', "so does a larger share of Kiln's rows", limit(100, 'percent'), gcMaxShare),
     read('--gc-share-from <count>', 'number of rows from which on the share counts', limit(100_000_000, 'rows'), gcShareFrom),
-    new Option('--gc-kube-ovn-grace <duration>', 'how long a row that Kube-OVN made stays after nothing explains it')
+    new Option('--gc-kube-ovn-grace <duration>', 'how long an adopted leftover of Kube-OVN stays after nothing explains it')
       .argParser(grace)
       .default(gcKubeOvnGrace, '1h'),
   ];

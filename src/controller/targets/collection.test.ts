@@ -21,12 +21,12 @@ class Scene {
   again = 0;
   now = NOW;
 
-  constructor(uuid = '00000000-0000-8000-8000-000000000001', enabled = true) {
+  constructor(rule = 'subnet-switch', enabled = true) {
     const { bench } = this;
     bench.converge();
-    bench.foreignRow('Logical_Switch', uuid, {
+    bench.foreignRow('Logical_Switch', '00000000-0000-8000-8000-000000000001', {
       name: 'left',
-      external_ids: { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//left', 'kiln.io/uid': 'u', 'kiln.io/rule': 'subnet-switch' },
+      external_ids: { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//left', 'kiln.io/uid': 'u', 'kiln.io/rule': rule },
     });
     this.collection = new Collection({
       ...{ enabled, world: bench.world, desired: bench.desired.rows, log: SILENT, about: clusterObject(bench.world.settings) },
@@ -106,8 +106,8 @@ test('a pause of a person keeps rows, in every process, and its end lets them go
   );
 });
 
-test('a row that Kube-OVN made stays for its grace, from the moment that the row says, and is looked at again then', () => {
-  const scene = new Scene('00000000-0000-4000-8000-000000000001');
+test('a leftover of Kube-OVN stays for its grace, from the moment that the row says, and is looked at again then', () => {
+  const scene = new Scene('leftover');
   scene.listed = 5;
   const { collection } = scene;
   assert.equal(collection.allows(scene.row), false);
@@ -117,7 +117,7 @@ test('a row that Kube-OVN made stays for its grace, from the moment that the row
   assert.equal(collection.allows(scene.row), false);
   scene.now += 60_000;
   assert.equal(collection.allows(scene.row), true);
-  assert.equal(new Scene('00000000-0000-4000-8000-000000000001', false).collection.allows(scene.row), true, 'in a laboratory at once');
+  assert.equal(new Scene('leftover', false).collection.allows(scene.row), true, 'in a laboratory at once');
 });
 
 test('rows that stayed for a pause are counted before they go at its end', () => {

@@ -270,6 +270,11 @@ export const REASONS = {
     next: 'create it, or correct the list',
   },
   NeedsAnotherField: { means: 'a field of the spec has no effect without another one', next: 'set that one too, or remove the field' },
+  SwitchNearlyFull: {
+    means:
+      'nine tenths of the ports that OVN gives keys in one logical switch are in use: 32,767, or 2,047 with tunnels of VXLAN; a pod without a key gets no network',
+    next: 'create another Subnet for further pods',
+  },
   SubnetNeverGiven: {
     means: 'spec.excludeIps leaves no address of the Subnet for requests without an address',
     next: 'remove some, or widen spec.cidrBlock',

@@ -433,6 +433,26 @@ test('namespaces that do not exist are reported until they do, on Vpc, Subnet, I
   for (const [resource, name] of objects) assert.deepEqual(ineffectiveOf(bench, resource, name), []);
 });
 
+test('N51: a Subnet says that its switch is nearly full of ports before OVN has no key left for one, and no longer once there is room', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('wide', { cidrBlock: '10.0.0.0/15' });
+  bench.converge();
+  const use = (using: bigint): void => {
+    const usage = bench.world.usage.peek('wide') ?? assert.fail();
+    bench.world.usage.set('wide', { ...usage, v4: { ...usage.v4, using } });
+    bench.converge();
+  };
+  use(29_490n);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'wide'), []);
+  use(29_491n);
+  const [status, reason, message = ''] = ineffectiveOf(bench, 'subnets', 'wide');
+  assert.deepEqual([status, reason], ['True', 'SwitchNearlyFull']);
+  assert.match(message, /^Subnet wide: spec\.cidrBlock "10\.0\.0\.0\/15" has more addresses than its logical switch can have ports/);
+  use(20_000n);
+  assert.deepEqual(ineffectiveOf(bench, 'subnets', 'wide'), []);
+});
+
 test('a Subnet that excludes all addresses of a family reports that; a pod that requests one by name gets it; the report is removed with one exclusion less', () => {
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;

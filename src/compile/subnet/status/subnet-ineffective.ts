@@ -27,6 +27,8 @@ import type { Route } from '../../vpc/requested-route.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 const RANGES_SHOWN = 5;
+/** Ports of a switch that northd gives keys: 15 bits, and 11 in tunnels of VXLAN (ovn-architecture(7), Tunnel Encapsulations). */
+const MOST_PORTS = { geneve: 32_767, stt: 32_767, vxlan: 2_047 } as const;
 
 /** A query of its own: the status runs again for many other reasons. */
 export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
@@ -51,6 +53,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...world.ask(excludesOutside, name),
     ...allExcluded(world, subject),
     ...ofForeignPorts(world, subject),
+    ...nearlyFull(world, subject, spec.cidrBlock),
     ...notJoined(world, subject),
     ...claimsForJoin(world, subject),
     ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
@@ -131,6 +134,20 @@ function ofForeignPorts(world: World, { kind, name }: Subject): readonly Finding
   });
 }
 
+/** Said before there is none left: northd then only logs it, and ADDs of the pods beyond wait for flows that never come. */
+function nearlyFull(world: World, subject: Subject, cidrBlock = ''): readonly Finding[] {
+  if (!world.ask(isNearlyFull, subject.name)) return [];
+  return [
+    findingOf(subject, {
+      code: 'SwitchNearlyFull',
+      field: 'spec.cidrBlock',
+      value: cidrBlock,
+      problem: `has more addresses than its logical switch can have ports, and nine tenths of these are in use`,
+      rule: `OVN gives keys to ${MOST_PORTS[world.settings.networkType]} ports of a switch, and a pod without one gets no network: create another Subnet for further pods`,
+    }),
+  ];
+}
+
 /** New pods of the namespaces wait: falling back to the default Subnet would be a guess. */
 function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
   if (subject.name !== world.settings.joinSubnet) return [];
@@ -178,6 +195,13 @@ const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-famili
     const { available, using } = family === 4 ? usage.v4 : usage.v6;
     return available === 0n && using === 0n && usage.foreignPorts?.some((one) => one.family === family) !== true;
   });
+});
+
+/** Likewise. Each port has an address of each family. */
+const isNearlyFull: Query<boolean> = defineQuery('subnet-nearly-full', (world, name) => {
+  const usage = world.usage.get(name);
+  const most = MOST_PORTS[world.settings.networkType];
+  return usage !== undefined && [usage.v4, usage.v6].some(({ using }) => using > most * 0.9);
 });
 
 /** Likewise. */

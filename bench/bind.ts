@@ -4,7 +4,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Controller } from '../src/controller/controller.ts';
-import { makeController, northboundSession } from '../src/cli/connection/connect.ts';
+import { northboundSession } from '../src/cli/connection/connect.ts';
+import { makeController } from '../src/cli/connection/make-controller.ts';
 import { KubeClient } from '../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
 import type { KubeObject } from '../src/kube/resource.ts';

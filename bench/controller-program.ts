@@ -1,6 +1,7 @@
 /** A controller in a process of its own that reports its cost: `measured-controller.ts` starts it and asks. */
 import { subscribe } from 'node:diagnostics_channel';
-import { makeController, northboundSession } from '../src/cli/connection/connect.ts';
+import { northboundSession } from '../src/cli/connection/connect.ts';
+import { makeController } from '../src/cli/connection/make-controller.ts';
 import { KubeClient } from '../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
 import { KubeTransport } from '../src/kube/transport/transport.ts';

@@ -8,7 +8,8 @@ import { optimizeWhenBusy } from '../runtime/late-compilers.ts';
 enableCompileCache(compiledDirectory());
 // Already while a controller's code is loaded.
 if (process.argv[2] === 'start') optimizeWhenBusy();
-const { program } = await import('./program.ts');
+const { programFor } = await import('./quick-program.ts');
+const program = await programFor(process.argv[2]);
 const { endWithOutput } = await import('./process/output-watch.ts');
 const { withoutHelpOfUnknownCommand } = await import('./errors/usage-error.ts');
 

@@ -1,8 +1,9 @@
 /**
  * The commands and their flags.
  */
-import { Command, Option } from 'commander';
-import { VERSION } from '../runtime/version.ts';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { baseProgram } from './base-program.ts';
 import { config, CONFIG_FORMATS } from './commands/config.ts';
 import { configured, PRECEDENCE } from './settings/configured.ts';
 import { addAgent } from './commands/agent.ts';
@@ -30,10 +31,7 @@ import { print } from './output/terminal.ts';
 import { addStartOptions } from './settings/start-options.ts';
 import { explainUsageErrors } from './errors/usage-error.ts';
 
-export const program = new Command('kiln')
-  .description('A control plane for Kubernetes networking on OVN')
-  .version(VERSION)
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+export const program = baseProgram();
 
 const startCommand = program
   .command('start')

@@ -38,7 +38,7 @@ export type { ControllerOptions, ControllerStatus, Phase, Plan } from './control
 
 /** If rules are due for longer than this, they are behind: further changes wait until no rule is due. */
 const BEHIND_MS = 250;
-const USAGE_INTERVAL_MS = 1_000;
+const USAGE_INTERVAL_MS = 1_000; // to spare writes: a reader does not wait
 const LABORATORY_SHRUNK_LIST_MS = 1_000;
 /** Most rounds of compile and allocation in one turn; the rest waits for the next turn. */
 const ROUNDS = 8;
@@ -362,7 +362,7 @@ export class Controller {
 
   #publishUsage(): void {
     const now = this.#clock.now();
-    const next = this.#allocation.usage.publish(now, USAGE_INTERVAL_MS);
+    const next = this.#allocation.usage.publish(now, this.#options.readOnly === true ? 0 : USAGE_INTERVAL_MS);
     if (next === undefined) return;
     const due = now + next;
     if (this.#usageDue !== undefined && this.#usageDue <= due) return;

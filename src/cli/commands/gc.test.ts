@@ -6,7 +6,8 @@ import { SILENT } from '../../runtime/log.ts';
 import { until } from '../../testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { makeController, northboundSession } from '../connection/connect.ts';
+import { northboundSession } from '../connection/connect.ts';
+import { makeController } from '../connection/make-controller.ts';
 import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';
 

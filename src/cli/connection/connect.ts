@@ -1,16 +1,10 @@
 /**
- * From flags to the two connections of the controller: a Kubernetes client and an OVSDB session.
+ * From flags to an OVSDB session with the Northbound database.
  */
-import { Controller } from '../../controller/controller.ts';
-import type { ControllerOptions } from '../../controller/controller.ts';
-import { RULES } from '../../compile/rules.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbOptions } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
-import { DEFAULT_SETTINGS } from '../../world/settings.ts';
-import type { Settings } from '../../world/settings.ts';
 import { readOvnCertificates } from './ovn-certificates.ts';
 
 export interface OvnFlags {
@@ -70,13 +64,4 @@ function logConnection(session: OvsdbSession, log: Log): void {
     since = undefined;
     logged.clear();
   });
-}
-
-export function makeController(
-  client: KubeClient,
-  session: OvsdbSession,
-  log: Log,
-  more: Partial<ControllerOptions> & { readonly settings?: Settings } = {},
-): Controller {
-  return new Controller({ client, session, rules: RULES, settings: DEFAULT_SETTINGS, namespace: 'kube-system', log, ...more });
 }

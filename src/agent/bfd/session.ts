@@ -28,8 +28,13 @@ export interface BfdStep {
 
 /** The more often it is told, the sooner a router sees a gateway die: its own settings decide, and this is the least. */
 const MIN_TX_MS = 100;
-/** That a router died is no news for a gateway, and OVN may send late while another of its sessions is down: this one must not end by that. */
+/** That a router died is no news for a gateway. */
 const MIN_RX_MS = 1_000;
+/**
+ * Longer than section 6.8.4 has it: OVN 23.03 sends nothing to any gateway for about ten seconds after one of them died, and a session that ended by
+ * that would take the others out as well.
+ */
+const HOLD_MS = 30_000;
 /** Section 6.8.3: not faster while a session is not up. */
 const SLOW_MS = 1_000;
 /** A router that is gone is forgotten. */
@@ -98,9 +103,9 @@ function nextState(own: BfdState, peer: BfdState): BfdState {
   return peer === 'down' ? 'down' : own;
 }
 
-/** Section 6.8.4. */
+/** Until a router that is not heard is gone. */
 function detectionMs({ peer }: BfdSession): number {
-  return peer.multiplier * Math.max(MIN_RX_MS, peer.minTx);
+  return Math.max(HOLD_MS, peer.multiplier * Math.max(MIN_RX_MS, peer.minTx));
 }
 
 /** Sections 6.8.2 and 6.8.7: a quarter earlier at most, so that the packets of many are not sent at once. */

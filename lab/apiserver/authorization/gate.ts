@@ -93,7 +93,10 @@ function attemptOf(url: URL, request: IncomingMessage): Attempt {
   const read = name !== '' ? 'get' : isTrue(url.searchParams.get('watch')) ? 'watch' : 'list';
   const remove = name === '' ? 'deletecollection' : 'delete';
   const verb = VERBS[method] ?? (method === 'DELETE' ? remove : read);
-  return { verb, group, resource, subresource, namespace: resource === 'namespaces' && group === '' ? name : namespace, name, path: '' };
+  // A list of one object by its name is allowed by a rule with that name.
+  const [, listed = ''] = name === '' ? (/(?:^|,)metadata\.name==?([^,]+)/.exec(url.searchParams.get('fieldSelector') ?? '') ?? []) : [];
+  const where = resource === 'namespaces' && group === '' ? name : namespace;
+  return { verb, group, resource, subresource, namespace: where, name: name === '' ? listed : name, path: '' };
 }
 
 function refusal({ name: user }: User, attempt: Attempt): ApiError {

@@ -40,6 +40,20 @@ export function accessCases(holder: Holder): void {
     assert.match(nameless.text, /without impersonating a user/);
   });
 
+  test('who may list an object of a name lists it by that name, and no others', async () => {
+    const { kubectl } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const bob = fresh('bob');
+    await kubectl.ok(['create', 'role', 'one', '-n', namespace, '--verb=list', '--resource=configmaps', '--resource-name=chosen']);
+    await kubectl.ok(['create', 'rolebinding', 'one', '-n', namespace, '--role=one', `--user=${bob}`]);
+    const list = (...args: string[]): string[] => ['get', 'configmaps', '-n', namespace, '-o', 'name', `--as=${bob}`, ...args];
+    await until('the role is heard of', async () => (await kubectl.run(list('--field-selector=metadata.name=chosen'))).code === 0);
+    await kubectl.ok(['create', 'configmap', 'chosen', '-n', namespace]);
+    assert.equal((await kubectl.ok(list('--field-selector=metadata.name=chosen'))).trim(), 'configmap/chosen');
+    for (const selector of [[], ['--field-selector=metadata.name=other'], ['--field-selector=metadata.name!=chosen']])
+      assert.match(await kubectl.fails(list(...selector)), /cannot list resource "configmaps"/, selector.join());
+  });
+
   const needOwnRight = async (
     asked: (namespace: string) => readonly (readonly [Readonly<Record<string, string>>, string])[],
   ): Promise<void> => {

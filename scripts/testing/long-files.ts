@@ -35,6 +35,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/cluster/agent-policy.test.ts': { seconds: 20, cores: 0.5, onlyLong: true },
   'test/packets/nat.test.ts': { seconds: 30, cores: 0.6 },
   'test/packets/gateway-node.test.ts': { seconds: 90, cores: 0.6, onlyLong: true },
+  'test/packets/interconnection.test.ts': { seconds: 40, cores: 0.5, onlyLong: true },
   'test/packets/outgoing.test.ts': { seconds: 80, cores: 0.4, onlyLong: true },
   'test/cluster/kills.test.ts': { seconds: 500, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
   'test/sim/known-faults.test.ts': { seconds: 120, cores: Number.POSITIVE_INFINITY, onlyLong: true },

@@ -26,6 +26,7 @@ import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import { PATIENT, verified } from './backup.ts';
+import { untilKnown } from './restore-attempts.ts';
 
 export interface RestoreFlags extends ObservationFlags {
   readonly output: 'table' | 'wide' | StructuredFormat;
@@ -108,14 +109,16 @@ export async function runRestore(file: string, flags: RestoreFlags, io: CommandI
     commandText`if this is the database meant: kiln restore FILE --into ${identityText(present.identity)}`,
   );
   const { world } = observation;
-  const plan = restorePlan(backup, present, {
-    neighbours: world.rows.neighbours,
-    others: flags.others,
-    ownerExists: (owner) => {
-      const object = resourceOfOwner(owner);
-      return object !== undefined && world.tables[object.resource]?.peek(object.key) !== undefined;
-    },
-  });
+  const planWith = (now: Snapshot): RestorePlan =>
+    restorePlan(backup, now, {
+      neighbours: world.rows.neighbours,
+      others: flags.others,
+      ownerExists: (owner) => {
+        const object = resourceOfOwner(owner);
+        return object !== undefined && world.tables[object.resource]?.peek(object.key) !== undefined;
+      },
+    });
+  const plan = planWith(present);
   print(plan, flags, io);
   if (changesOf(plan) === 0) {
     io.say(`nothing to restore: the database has all rows of the backup of ${backup.facts.at} that are to come back`);
@@ -123,7 +126,7 @@ export async function runRestore(file: string, flags: RestoreFlags, io: CommandI
   }
   if (flags.dryRun === true) return EXIT.fine;
   await consent(plan, flags, io);
-  return await restore(plan, present, resolve(file), session, io);
+  return await restore(plan, planWith, present, resolve(file), session, io);
 }
 
 function refuse(problem: string | undefined, next: string): void {
@@ -134,7 +137,17 @@ function changesOf({ rows, values, members, removedMembers, deletions, keys }: R
   return rows.length + values.length + members.length + removedMembers.length + deletions.length + keys.length;
 }
 
-async function restore(plan: RestorePlan, present: Snapshot, file: string, session: OvsdbSession, io: CommandIo): Promise<number> {
+/** An election of OVSDB's servers takes seconds. */
+const RECONNECT_MS = 120_000;
+
+async function restore(
+  plan: RestorePlan,
+  planWith: (now: Snapshot) => RestorePlan,
+  present: Snapshot,
+  file: string,
+  session: OvsdbSession,
+  io: CommandIo,
+): Promise<number> {
   const now = Date.now();
   const before = join(dirname(file), `before-restore-${backupName(now)}`);
   try {
@@ -149,10 +162,21 @@ async function restore(plan: RestorePlan, present: Snapshot, file: string, sessi
     );
   }
   io.say(`the database as it was: ${before}`);
-  const outcome = await session.transact(restoreTransaction(plan, present.schema, globalOf(present.rows)), {
-    comment: `kiln restore: ${plan.rows.length} rows`,
+  const sent = { plan, present };
+  const outcome = await untilKnown(sent, {
+    send: (next) =>
+      session.transact(restoreTransaction(next.plan, next.present.schema, globalOf(next.present.rows)), {
+        comment: `kiln restore: ${next.plan.rows.length} rows`,
+      }),
+    planAgain: async () => {
+      await session.untilSynced(AbortSignal.timeout(RECONNECT_MS));
+      const now = await readSnapshot(session, present.identity.kubernetes);
+      const next = { plan: planWith(now), present: now };
+      return changesOf(next.plan) === 0 ? undefined : next;
+    },
+    again: (why) => io.say(`whether it was restored is not known, looking again: ${why}`),
   });
-  if (!outcome.ok)
+  if (outcome?.ok === false)
     throw new CommandFailure(
       EXIT.findings,
       outcome.error.outcome === 'rejected' ? 'nothing was restored' : 'whether it was restored is not known',

@@ -129,13 +129,14 @@ export class NodeAgent implements AsyncDisposable {
 
   /** What it cannot observe or change now; empty when pods can start. */
   get waitingFor(): readonly string[] {
-    return this.#targets.flatMap(({ waitingFor }) => waitingFor);
+    return [...this.#targets.flatMap(({ waitingFor }) => waitingFor), ...this.server.waitingFor];
   }
 
   /** Begins to observe, and serves the plugin. What it has to do follows from what it sees. */
   async start(): Promise<void> {
-    this.observe();
+    // Two agents of one node would undo what the other does: the second gets no socket.
     await this.server.listen();
+    this.observe();
   }
 
   /** The same without the socket. */

@@ -352,11 +352,22 @@ async function fill(folder: string): Promise<() => Promise<void>> {
   return () => rm(file, { force: true });
 }
 
+/** Writes to the Open_vSwitch database until it has no room: the last page of its file may have some on a full disk. */
+async function fillDatabase({ node: { vswitch } }: AgentNode): Promise<void> {
+  const fits = async (size: number, round: number): Promise<boolean> =>
+    await vswitch.vsctl('--no-wait', 'set', 'open_vswitch', '.', `external_ids:filling=${String(round).padEnd(size, 'x')}`).then(
+      () => true,
+      () => false,
+    );
+  for (const size of [1_000, 10]) for (let round = 0; await fits(size, round); round++);
+}
+
 test(
   'N52: the disk of the Open_vSwitch database is full: the ADD says so, and is done once there is room; an installation leaves no half file',
   { skip },
   async () => {
     const free = await fill(two.disk);
+    await fillDatabase(two);
     await cluster.createPod('full', two, SHARED);
     const sandbox = await Sandbox.create('full', 'full'.padEnd(64, 'f'));
     const added = two.cni('ADD', 'full', sandbox);
@@ -375,6 +386,7 @@ test(
     assert.equal(exit, 0, output);
     assert.ok(await web.sandbox.reaches((JSON.parse(output) as { ips: { address: string }[] }).ips[0]?.address.split('/')[0] ?? ''));
     assert.equal((await two.cni('DEL', 'full', sandbox)).exit, 0);
+    await two.node.vswitch.vsctl('remove', 'open_vswitch', '.', 'external_ids', 'filling');
     await sandbox.delete();
 
     const small = join(two.disk, '../small');
@@ -386,6 +398,16 @@ test(
       const places = { binaries: join(small, 'bin'), configurations: join(small, 'conf'), socket: '/s', priority: '01' };
       await assert.rejects(installCniFiles({ plugin, ...places }), /bin\/kube-ovn cannot be written: .*(?:ENOSPC|no space left)/i);
       assert.deepEqual([await readdir(places.binaries), await readdir(places.configurations)], [[], []]);
+    } finally {
+      await runProgram(['umount', small]);
+    }
+    // Room for its folder, and not for the socket.
+    await runProgram(['mount', '-t', 'tmpfs', '-o', 'nr_inodes=2', 'kiln-test', small]);
+    try {
+      const ran = await two.agentCommand(...two.flags, `--socket=${join(small, 'run', 'agent.sock')}`);
+      assert.equal(ran.exit, 3);
+      assert.match(ran.err, /the socket \S+\/small\/run\/agent\.sock for the CNI plugin, which cannot be made: .*ENOSPC.*df -i/);
+      assert.deepEqual(await readdir(small), []);
     } finally {
       await runProgram(['umount', small]);
     }

@@ -94,6 +94,8 @@ export class AgentNode {
   readonly disk: string;
   /** Its dump before the agent came. */
   before = '';
+  /** Of `kiln agent`, without its socket. */
+  readonly flags: readonly string[];
   readonly #daemon: Daemon;
   readonly #plugin: string;
 
@@ -103,16 +105,9 @@ export class AgentNode {
     this.socket = join(directory, 'agent.sock');
     this.log = join(directory, 'agent.log');
     this.disk = join(directory, 'ovs');
-    const flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, `--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`];
-    const command = [
-      process.execPath,
-      program.file,
-      'agent',
-      ...flags,
-      `--socket=${this.socket}`,
-      '--datapath=netdev',
-      `--gateway-namespace=${node.gatewayNamespace}`,
-    ] as const;
+    const places = [`--southbound=${southbound}`, `--vswitch=${node.vswitch.endpoint}`, `--gateway-namespace=${node.gatewayNamespace}`];
+    this.flags = [`--kubeconfig=${kubeconfig}`, `--node=${node.name}`, ...places, '--datapath=netdev'];
+    const command = [process.execPath, program.file, 'agent', ...this.flags, `--socket=${this.socket}`] as const;
     this.#daemon = new Daemon({
       name: 'kiln agent',
       command: node.namespace.command(...command),
@@ -134,7 +129,11 @@ export class AgentNode {
       `--socket=${this.socket}`,
     ];
     const flags =
-      args[0] === 'cleanup' ? [...places, `--binaries=${this.#plugin}-bin`, `--configurations=${this.#plugin}-conf`] : places.slice(2);
+      args[0] === 'cleanup'
+        ? [...places, `--binaries=${this.#plugin}-bin`, `--configurations=${this.#plugin}-conf`]
+        : args[0] === 'status'
+          ? places.slice(2)
+          : [];
     const [program, ...command] = this.node.namespace.command(process.execPath, MAIN, 'agent', ...args, ...flags);
     return await new Promise((resolve) => {
       execFile(program, command, { env: testEnvironment() }, (error, out, err) => {

@@ -1,9 +1,9 @@
 /** Makes the database of Open vSwitch on a node, or brings it to the schema of the release that is to run, before its server starts. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import type { Programs } from '../kernel/programs.ts';
+import { isServed } from '../requests/is-served.ts';
 
 export interface VswitchDatabaseOptions {
   readonly database: string;
@@ -11,8 +11,6 @@ export interface VswitchDatabaseOptions {
   /** Where its server will listen. */
   readonly socket: string;
 }
-
-const ANSWER_MS = 2_000;
 
 /**
  * @returns what was done, for the log
@@ -22,7 +20,7 @@ export async function prepareVswitchDatabase(
   { database, schema, socket }: VswitchDatabaseOptions,
   programs: Pick<Programs, 'run'>,
 ): Promise<string> {
-  if (await answers(socket))
+  if (await isServed(socket))
     throw new Error(
       `another Open vSwitch of this node serves ${socket}: two cannot share its devices. Either stop that one, or keep it, with an ovn-controller ` +
         'of the node, and label the Node kiln.io/ovs=host',
@@ -42,18 +40,4 @@ export async function prepareVswitchDatabase(
   // ovs-vswitchd waits for its row.
   await tool('transact', database, JSON.stringify(['Open_vSwitch', { op: 'insert', table: 'Open_vSwitch', row: {} }]));
   return `${database} was created`;
-}
-
-/** A socket that a killed server left refuses. */
-async function answers(socket: string): Promise<boolean> {
-  return await new Promise((resolve) => {
-    const connection = connect(socket);
-    const end = (answer: boolean): void => {
-      connection.destroy();
-      resolve(answer);
-    };
-    connection.setTimeout(ANSWER_MS, () => end(true));
-    connection.once('connect', () => end(true));
-    connection.once('error', () => end(false));
-  });
 }

@@ -1,6 +1,6 @@
 /** The socket of the plugin: it comes back when its file is removed, and refuses what it cannot read. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +42,30 @@ test('N10: a socket whose file is removed is made again; fields that are no text
     assert.equal(answer.status, status);
     assert.match(answer.body.replaceAll('\\"', '"'), reason);
   }
+});
+
+test('a socket that cannot be made is named, with nothing left; one that another agent serves stays its', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const serverOf = (socket: string): CniServer => {
+    const requests = new RequestsTarget(new NodeWorld(), systemClock, () => {});
+    return new CniServer({ socket, requests, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT });
+  };
+  // Longer than the name of a socket may be.
+  const long = join(folder, 'run', 'x'.repeat(200));
+  const server = serverOf(long);
+  await assert.rejects(
+    server.listen(),
+    /the socket \S+\/run\/x+ for the CNI plugin, which cannot be made: .*EINVAL.*; df -h \S+\/run; df -i/,
+  );
+  assert.deepEqual([readdirSync(folder), server.waitingFor.length], [[], 1]);
+  await server.close();
+  const socket = join(folder, 'agent.sock');
+  const [first, second] = [serverOf(socket), serverOf(socket)];
+  await first.listen();
+  t.after(() => first.close());
+  await assert.rejects(second.listen(), /another agent of this node answers on \S+agent\.sock/);
+  assert.equal((await ask(socket, '/livez', {}, 1_000)).kind, 'answer');
 });
 
 test('what is no request is answered with a code: too long, no JSON, or ended before its end', async (t) => {

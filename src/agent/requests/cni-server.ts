@@ -8,6 +8,7 @@ import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { type Malformed, type Read, readCollectRequest, readInterfaceRequest } from './request-body.ts';
+import { isServed } from './is-served.ts';
 import { requestProblem } from './request-problem.ts';
 import type { Reply, RequestsTarget } from './requests-target.ts';
 
@@ -45,14 +46,26 @@ export class CniServer {
   #server: Server;
   #timer: TimerHandle;
   #closed = false;
+  /** Why no plugin can reach it now. */
+  #problem: string | undefined;
 
   constructor(options: CniServerOptions) {
     this.#options = options;
     this.#server = this.#create();
   }
 
-  /** @throws Error if the socket cannot be made */
+  /** What is missing, in words; empty while plugins can reach it. */
+  get waitingFor(): readonly string[] {
+    return this.#problem === undefined ? [] : [this.#problem];
+  }
+
+  /** @throws Error if the socket cannot be made, or another agent has it. Then nothing is left of it. */
   async listen(): Promise<void> {
+    const { socket } = this.#options;
+    if (await isServed(socket))
+      throw new Error(
+        `another agent of this node answers on ${socket}: stop it (Kube-OVN's has the same socket), or give this one --socket`,
+      );
     await this.#bind();
     this.#watch();
   }
@@ -70,14 +83,25 @@ export class CniServer {
 
   async #bind(): Promise<void> {
     const { socket } = this.#options;
-    await mkdir(dirname(socket), { recursive: true });
-    // The socket of an agent that was killed.
-    await rm(socket, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(socket, resolve);
-    });
-    await chmod(socket, MODE);
+    let made: string | undefined;
+    try {
+      made = await mkdir(dirname(socket), { recursive: true });
+      // The socket of an agent that was killed.
+      await rm(socket, { force: true });
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once('error', reject);
+        this.#server.listen(socket, resolve);
+      });
+      await chmod(socket, MODE);
+      this.#problem = undefined;
+    } catch (error) {
+      this.#server.close();
+      // The server takes its socket with it.
+      if (made !== undefined) await rm(made, { recursive: true, force: true });
+      const folder = dirname(socket);
+      this.#problem = `the socket ${socket} for the CNI plugin, which cannot be made: ${error instanceof Error ? error.message : String(error)}; df -h ${folder}; df -i ${folder}`;
+      throw new Error(this.#problem, { cause: error });
+    }
   }
 
   #watch(): void {
@@ -97,9 +121,7 @@ export class CniServer {
       const before = this.#server;
       this.#server = this.#create();
       before.close();
-      await this.#bind().catch((error: unknown) =>
-        log.warn('the socket for the CNI plugin cannot be made', { socket, reason: String(error) }),
-      );
+      await this.#bind().catch((error: unknown) => log.warn('no pod can start on this node', { reason: String(error) }));
     }
     this.#watch();
   }

@@ -14,6 +14,7 @@ import { HostNetwork } from './kernel/host-network.ts';
 import { NamespaceTarget } from './kernel/namespace-target.ts';
 import type { Programs } from './kernel/programs.ts';
 import type { Words } from './kernel/ran.ts';
+import { QueuesTarget } from './kernel/queues-target.ts';
 import { RoutingTarget } from './kernel/routing-target.ts';
 import { ObjectsTarget } from './objects/objects-target.ts';
 import { StatusTarget } from './objects/status-target.ts';
@@ -89,14 +90,16 @@ export class NodeAgent implements AsyncDisposable {
     const uplinks = new UplinkTarget({ ...listed, world, host });
     const gateway = new NamespaceTarget({ ...listed, world, namespace: settings.gatewayNamespace ?? GATEWAY_NAMESPACE });
     const responder = new ResponderTarget({ world, programs, program, retries, log, wake });
+    const queues = new QueuesTarget({ ...listed, world, clock });
     const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
     const filters = [filter, firewalls, probes, probeFilter];
-    this.#targets = [kubernetes, status, switches, kernel, uplinks, routing, gateway, responder, ...filters, requests];
+    this.#targets = [kubernetes, status, switches, kernel, queues, uplinks, routing, gateway, responder, ...filters, requests];
     const parts = [
       kubernetes.desired,
       status.desired,
       switches.desired,
       kernel.desired,
+      queues.desired,
       uplinks.desired,
       routing.desired,
       gateway.desired,

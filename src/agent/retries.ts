@@ -32,6 +32,11 @@ export class Retries {
     this.#world.failures.delete(id);
   }
 
+  /** It is not tried again by itself. */
+  stays(id: string, reason: string): void {
+    if (this.#world.failures.peek(id) !== reason) this.#world.failures.set(id, reason);
+  }
+
   /** @param reason for the pod's Event */
   failed(id: string, reason: string): void {
     const attempts = this.#failing.get(id)?.attempts ?? 0;

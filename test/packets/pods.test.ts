@@ -132,6 +132,9 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
     const policed = await one.node.vswitch.vsctl('get', 'interface', device, 'ingress_policing_rate', 'ingress_policing_burst');
     assert.equal(policed.trim(), `${rate}000\n${Number(rate) * 800}`);
   }
+  await one.node.namespace.run('tc', 'qdisc', 'delete', 'dev', device, 'root');
+  await until('the queue that another program took away is back', async () => /rate 7Mbit/.test(await shaping()), 60_000);
+  await until('nothing differs', async () => (await one.agentCommand('status')).exit === 0, 30_000);
   assert.ok(await db.sandbox.reaches(web.address));
   await until('packets of the pod are copied', async () => {
     await db.sandbox.reaches(web.address);
@@ -143,6 +146,22 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   // ovn-controller has a row of its own, of type linux-noop.
   await until('no row is left', async () => !(await rows('qos')).includes(device));
   assert.equal((await one.node.vswitch.vsctl('get', 'mirror', 'm0', 'select_src_port')).trim(), '[]');
+
+  // Latency is in effect, or it is told that the kernel has no netem.
+  await annotate({ 'ovn.kubernetes.io/latency': '1' });
+  let said = '';
+  await until(
+    'latency is in effect, or is told',
+    async () => {
+      const [link] = JSON.parse(await one.node.namespace.run('ip', '-json', 'link', 'show', 'dev', device)) as [{ readonly qdisc: string }];
+      said = (await one.agentCommand('status')).out;
+      return link.qdisc === 'netem' || /queue of netem .*modprobe sch_netem/.test(said);
+    },
+    90_000,
+    () => said,
+  );
+  await annotate({ 'ovn.kubernetes.io/latency': null });
+  await until('nothing is told any more', async () => (await one.agentCommand('status')).exit === 0);
 
   // A pod has taken an address that the controller gives to another one.
   const taken = ['10.16.0.77', 'fd00:10:16::77'];

@@ -12,6 +12,8 @@ export interface LinkJson {
   readonly flags?: readonly string[];
   readonly ifalias?: string;
   readonly master?: string;
+  /** Of its queue: `htb`, `noqueue`. */
+  readonly qdisc?: string;
   readonly addr_info?: readonly AddressJson[];
 }
 

@@ -5,6 +5,7 @@ import type { OvsdbSession } from '../../ovsdb/session.ts';
 import type { Row, Value } from '../../ovsdb/value.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
+import { equal } from '../../world/equal.ts';
 import { attachmentKey, type DeviceName, RESTORED } from '../world/attachment.ts';
 import type { NodeWorld, VswitchPort } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
@@ -254,6 +255,18 @@ export class VswitchTarget implements Target {
     });
   }
 
+  #takePort(row: Row): void {
+    const { world, session } = this.#options;
+    const name = String(row['name']);
+    const qos = session.replica.index('Port', 'name').first(name)?.['qos'];
+    const queue = session.replica
+      .index('QoS', 'device')
+      .all(name)
+      .find(({ _uuid }) => _uuid === qos);
+    const port = { ...portOf(row), ...(queue === undefined ? {} : { queue: queue._uuid }) };
+    if (!equal(world.ports.peek(name), port)) world.ports.set(name, port);
+  }
+
   #takeQos(row: Row): void {
     const device = deviceOfQos(row);
     if (device !== undefined) this.desired.due.add(portIdentity(device));
@@ -264,12 +277,14 @@ export class VswitchTarget implements Target {
     const name = String(row['name']);
     if (table === 'Interface') {
       if (gone) world.ports.delete(name);
-      else world.ports.set(name, portOf(row));
+      else this.#takePort(row);
       this.desired.due.add(portIdentity(name));
       for (const other of interfacesOf(this.#options.session.replica, logicalPort(row) ?? ''))
         this.desired.due.add(portIdentity(String(other['name'])));
     } else if (table === 'Port') {
       this.desired.due.add(portIdentity(name));
+      const device = this.#options.session.replica.index('Interface', 'name').first(name);
+      if (device !== undefined) this.#takePort(device);
       // It waits for its own port.
       this.desired.due.add(mirrorIdentity(MIRROR));
     } else if (table === 'QoS' || table === 'Queue') {

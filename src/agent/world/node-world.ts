@@ -14,6 +14,8 @@ export interface VswitchPort {
   readonly error: string;
   /** Missing until Open vSwitch has opened its device; then which row it is: one that is made anew is another. */
   readonly opened?: string;
+  /** The row of QoS that the agent made for it; missing for none. */
+  readonly queue?: string;
 }
 
 export interface VswitchBridge {
@@ -86,6 +88,8 @@ export class NodeWorld extends AgentTables {
   /** `external_ids` of the one row of table Open_vSwitch, by key. */
   readonly settings = new Table<string>(this.reactor, 'settings');
   readonly devices = new Table<ObservedDevice>(this.reactor, 'devices');
+  /** Rows of QoS, by the name of the device: their queue is not in the kernel, and they have to be made anew. */
+  readonly lostQueues = new Table<string>(this.reactor, 'lost-queues');
   /** By address and port. */
   readonly probeListeners = new Table<ProbeListener>(this.reactor, 'probe-listeners');
   /** By name. */

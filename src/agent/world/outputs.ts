@@ -124,6 +124,16 @@ export type PortQueue =
   /** In microseconds, packets and percent; 0 for none. */
   | { readonly kind: 'impairment'; readonly latency: number; readonly jitter: number; readonly limit: number; readonly loss: number };
 
+/** The queue that the device of a port with limits has in the kernel, once Open vSwitch has made it. */
+export interface QueueOutput {
+  readonly kind: 'queue';
+  readonly name: DeviceName;
+  /** Of the root of the device. */
+  readonly discipline: 'htb' | 'netem';
+  /** `namespace/name`, for people. */
+  readonly pod: string;
+}
+
 /** Copies packets of ports of a bridge to another of its ports. It is never removed by a rule. */
 export interface MirrorOutput {
   readonly kind: 'mirror';
@@ -327,6 +337,7 @@ export type DevicePartOutput = DeviceOutput | LinkOutput | RetainedDeviceOutput;
 export type NodeOutput =
   | PortPartOutput
   | DevicePartOutput
+  | QueueOutput
   | RoutingOutput
   | PacketFilterOutput
   | ProbeFilterOutput

@@ -232,6 +232,21 @@ test('u2o: the router of the Vpc is the gateway of a pod once it has its address
   ]);
 });
 
+test('a queue whose row is lost is taken away, and comes with the next row', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/ingress_rate': '3' } });
+  const queues = (queue: string | undefined): readonly boolean[] => {
+    world.ports.set(HOST, { externalIds: {}, error: '', ...(queue === undefined ? {} : { queue }) });
+    return run(world).flatMap((one) => (one.kind === 'port' ? [one.queue !== undefined] : one.kind === 'queue' ? [true] : []));
+  };
+  assert.deepEqual(queues('row-1'), [true, true]);
+  world.lostQueues.set(HOST, 'row-1');
+  assert.deepEqual(queues('row-1'), [false, true]);
+  assert.deepEqual(queues(undefined), [true, true]);
+  assert.deepEqual(queues('row-2'), [true, true]);
+});
+
 test('addresses alone for another plugin: an answer without a MAC address, and nothing is made', () => {
   const allocated = { allocated: 'true', ip_address: '192.168.9.5', cidr: '192.168.9.0/24', gateway: '192.168.9.1' };
   const ips = [{ protocol: 'IPv4', ip: '192.168.9.5', cidr: '192.168.9.0/24' }];

@@ -62,7 +62,7 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       if (network.addressesOnly) return [answer(attachment, { kind: 'ready', reply: replyOf(network, routes) })];
       const tooLarge = mtuBreach(world, attachment, network, settings);
       if (tooLarge !== undefined) return kept({ kind: 'refused', reason: tooLarge });
-      const port = portOf(attachment, name, network);
+      const port = portOf(world, attachment, name, network);
       const device = deviceOf(world, attachment, name, network, routes, settings);
       const missing =
         underlayMissing(world, network.subnet, settings) ??
@@ -79,7 +79,8 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       // Open vSwitch goes on reading from the device that it knew, though another one has its name: what the pod sends would be lost for good. So
       // the port goes with its device, and comes once there is another one.
       const isLost = world.devices.get(name)?.kind === 'absent';
-      return [device, ...(isLost || comesTooEarly(world, name, others) ? [] : [port]), answer(attachment, state)];
+      const ports = isLost || comesTooEarly(world, name, others) ? [] : [port];
+      return [device, ...ports, ...queueOf(attachment, name, network), answer(attachment, state)];
     },
   };
 }
@@ -155,10 +156,15 @@ function deviceOf(
 }
 
 function portOf(
+  world: NodeWorld,
   { containerId, interfaceName, namespacePath, pod, provider }: Attachment,
   name: DeviceName,
   network: PodNetwork,
 ): PortOutput {
+  const { policing, queue } = network.limits;
+  const lost = world.lostQueues.get(name);
+  // Open vSwitch makes a queue of a new row alone.
+  const isLost = lost !== undefined && lost === world.ports.get(name)?.queue;
   return {
     kind: 'port',
     name,
@@ -174,9 +180,15 @@ function portOf(
       [portKey.interface]: interfaceName,
       [portKey.provider]: provider,
     },
-    ...network.limits,
+    ...(policing === undefined ? {} : { policing }),
+    ...(queue === undefined || isLost ? {} : { queue }),
     mirrored: network.mirrored,
   };
+}
+
+function queueOf({ pod }: Attachment, name: DeviceName, { limits: { queue } }: PodNetwork): readonly NodeOutput[] {
+  if (queue === undefined) return [];
+  return [{ kind: 'queue', name, discipline: queue.kind === 'rate' ? 'htb' : 'netem', pod: `${pod.namespace}/${pod.name}` }];
 }
 
 /** Why the interface cannot be used yet; undefined once it can. */

@@ -1,6 +1,7 @@
 /** Faults put into a copy of the agent's rules: each must be found by lives of simulated nodes. */
 import type { AgentSeams } from '../../../src/agent/agent.ts';
 import { nodeRules } from '../../../src/agent/rules/rules.ts';
+import { hostDevice } from '../../../src/agent/world/attachment.ts';
 import type { NodeWorld } from '../../../src/agent/world/node-world.ts';
 import type { NodeOutput } from '../../../src/agent/world/outputs.ts';
 import { portKey } from '../../../src/agent/world/port-keys.ts';
@@ -78,10 +79,18 @@ export const NODE_FAULTS: readonly NodeFault[] = [
   },
   {
     name: 'what the runtime has forgotten is never removed',
-    rules: withRule(
-      'pod-interface',
-      without((output) => output.kind === 'answer' && output.answer.kind === 'abandoned'),
-    ),
+    // Its outputs stay: without any, the device would be forgotten and looked for again without end.
+    rules: withRule('pod-interface', () => (outputs, world, key) => {
+      const attachment = world.attachments.get(key);
+      const isAbandoned = outputs.some((output) => output.kind === 'answer' && output.answer.kind === 'abandoned');
+      if (attachment === undefined || !isAbandoned) return outputs;
+      const { containerId, interfaceName, namespacePath } = attachment;
+      const name = hostDevice(containerId, interfaceName);
+      return [
+        { kind: 'retained-port', name },
+        { kind: 'retained-device', name, namespacePath, innerName: interfaceName },
+      ];
+    }),
   },
   {
     name: 'a port does not name its container',

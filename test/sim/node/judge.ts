@@ -9,7 +9,7 @@ import { keysOf } from './open-vswitch.ts';
 import { FOREIGN_KEY } from './other-hands.ts';
 import { SETTINGS } from './simulated-agent.ts';
 import type { SimulatedNode } from './simulated-node.ts';
-import { annotationsOf, removeAll } from './step.ts';
+import { annotationsOf, RATE, removeAll } from './step.ts';
 
 const STEP_MS = 5_000;
 /** A DEL that fails, the backoff, and an ADD that waits for its end. */
@@ -110,6 +110,10 @@ export class NodeJudge {
     for (const sandbox of ready)
       for (const one of sandbox.pod.interfaces)
         for (const fact of expectedFacts(sandbox, one, this.#mtu(one))) if (!facts.has(fact)) this.#find('missing', `${fact} is missing`);
+    for (const { id, pod } of ready) {
+      const [link, expected] = [kernel.host.links.get(hostDevice(id, 'eth0')), isLimited(this.#node, pod.name) ? 'htb' : 'noqueue'];
+      if (link !== undefined && link.queue !== expected) this.#find('queue', `${pod.name} has queue ${link.queue}, not ${expected}`);
+    }
     const names = ready.flatMap(({ id, pod }) => pod.interfaces.map((one) => String(hostDevice(id, one)))).toSorted();
     this.#equal(
       'links',
@@ -253,13 +257,17 @@ function factsOf({ kernel, vswitch }: SimulatedNode, { id, path, pod }: Sandbox,
   return [
     ...(inner.up && outer.up ? [`${of} pair`] : []),
     `${of} mac ${inner.mac}`,
-    `${of} mtu ${inner.mtu}`,
+    `${of} mtu ${Math.min(inner.mtu, outer.mtu)}`,
     ...globalAddresses(inner).map((address) => `${of} address ${address}`),
     ...inside.routes.filter(({ dev, via }) => dev === one && via !== undefined).map(({ dst, via }) => `${of} route ${dst} ${via}`),
     ...(isInBridge ? [`${of} port`] : []),
     ...(row !== undefined && keysOf(row).has(portKey.port) ? [`${of} logical port ${keysOf(row).get(portKey.port)}`] : []),
     ...(row !== undefined && keysOf(row).has('ovn-installed') ? [`${of} installed`] : []),
   ];
+}
+
+function isLimited({ lab }: SimulatedNode, pod: string): boolean {
+  return (lab.store.get('pods', `default/${pod}`)?.metadata.annotations ?? {})[RATE] !== undefined;
 }
 
 function hasMember(value: unknown, member: string): boolean {

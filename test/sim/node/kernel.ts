@@ -23,6 +23,8 @@ export interface Link {
   up: boolean;
   alias: string;
   addresses: readonly Address[];
+  /** Of its root. */
+  queue: 'noqueue' | 'htb' | 'netem';
   /** The other end of a pair. */
   peer?: Link;
 }
@@ -124,7 +126,7 @@ export class SimulatedKernel {
 
   addLink(inside: Namespace, fields: Pick<Link, 'name' | 'by' | 'kind' | 'mac' | 'mtu'>): Link {
     if (inside.links.has(fields.name)) throw new KernelError(FILE_EXISTS);
-    const link: Link = { ...fields, inside, up: false, alias: '', addresses: [] };
+    const link: Link = { ...fields, inside, up: false, alias: '', addresses: [], queue: 'noqueue' };
     inside.links.set(link.name, link);
     if (inside === this.host) this.#changed();
     return link;

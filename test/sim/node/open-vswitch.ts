@@ -1,7 +1,7 @@
 /**
  * What ovs-vswitchd and ovn-controller do on a simulated node, some time after each change: internal devices follow their rows, an Interface
  * without a device has an error, and a logical port is installed on the one Interface that has it. As in the userspace datapath, an internal
- * device that another program deleted is not noticed, and not made again.
+ * device that another program deleted is not noticed, and not made again; nor is a queue, which it makes once for each row of QoS.
  */
 import type { Uuid } from '../../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../../src/ovsdb/simulated/database.ts';
@@ -29,6 +29,8 @@ export class OpenVswitch {
   #running = true;
   /** Rows whose devices this process of ovs-vswitchd has opened. */
   readonly #opened = new Set<Uuid>();
+  /** The row of QoS whose queue it made last, by device. */
+  readonly #queues = new Map<string, Uuid>();
 
   constructor(options: OpenVswitchOptions) {
     this.#options = options;
@@ -49,6 +51,7 @@ export class OpenVswitch {
   stop(): void {
     this.#running = false;
     this.#opened.clear();
+    this.#queues.clear();
   }
 
   /** ovn-controller installs everything anew. */
@@ -79,9 +82,23 @@ export class OpenVswitch {
       if (row['ofport'] !== port) operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { ofport: port } });
     }
     for (const uuid of this.#opened) if (!rows.some(([one]) => one === uuid)) this.#opened.delete(uuid);
+    this.#shape();
     operations.push(...this.#installed(rows));
     changed();
     if (operations.length > 0) server.transact(operations);
+  }
+
+  #shape(): void {
+    const { server, kernel } = this.#options;
+    const types = new Map(Array.from(server.database.rows('QoS'), ([uuid, row]) => [uuid, row['type'] === 'linux-htb' ? 'htb' : 'netem']));
+    for (const row of server.database.rows('Port').values()) {
+      const [name, link] = [String(row['name']), kernel.host.links.get(String(row['name']))];
+      const qos = [...types.keys()].find((uuid) => uuid === row['qos'] || (row['qos'] instanceof Set && row['qos'].has(uuid)));
+      if (link === undefined || qos === this.#queues.get(name)) continue;
+      link.queue = qos === undefined ? 'noqueue' : types.get(qos) === 'htb' ? 'htb' : 'netem';
+      if (qos === undefined) this.#queues.delete(name);
+      else this.#queues.set(name, qos);
+    }
   }
 
   /** ovn-controller: only with its settings, and of two Interfaces with one logical port only one. */

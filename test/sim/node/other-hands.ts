@@ -7,6 +7,11 @@ import type { SimulatedNode } from './simulated-node.ts';
 export type Foreign = 'link' | 'port' | 'bridge' | 'key' | 'table' | 'rule' | 'route' | 'firewall' | 'same-port';
 export type Harm =
   | 'link'
+  | 'link-down'
+  | 'link-mtu'
+  | 'queue'
+  | 'keys'
+  | 'mirror-link'
   | 'port'
   | 'iface-id'
   | 'table'
@@ -84,6 +89,23 @@ export function harm(node: SimulatedNode, what: Harm, number: number): void {
   switch (what) {
     case 'link':
       return link === undefined ? undefined : kernel.removeLink(link);
+    case 'link-down':
+      return link === undefined ? undefined : kernel.setUp(link, false);
+    case 'link-mtu':
+      if (link !== undefined) link.mtu = 600;
+      return;
+    case 'queue':
+      for (const one of links) one.queue = 'noqueue';
+      return;
+    case 'mirror-link': {
+      const mirror = host.links.get('mirror0');
+      return mirror === undefined ? undefined : kernel.removeLink(mirror);
+    }
+    case 'keys':
+      // As `ovs-vsctl clear interface NAME external_ids`.
+      if (port !== undefined)
+        node.vswitch.transact([{ op: 'update', table: 'Interface', where: isRow(port[0]), row: { external_ids: ['map', []] } }]);
+      return;
     case 'port':
       return port === undefined ? undefined : removePort(node, String(port[1]['name']));
     case 'node-port':

@@ -121,7 +121,9 @@ class Ip {
     const [object = '', verb = '', ...rest] = words;
     switch (`${object} ${verb}`) {
       case 'link show':
-        return JSON.stringify(this.#shown(rest).map(({ name, alias }) => ({ ifname: name, ...(alias !== '' && { ifalias: alias }) })));
+        return JSON.stringify(
+          this.#shown(rest).map(({ name, alias, queue }) => ({ ifname: name, qdisc: queue, ...(alias !== '' && { ifalias: alias }) })),
+        );
       case 'address show':
         return JSON.stringify(this.#shown(rest).map((link) => this.#linkJson(link)));
       case 'link add':

@@ -18,6 +18,8 @@ export type NodeStep =
   | { readonly do: 'stray-removal' }
   | { readonly do: 'collect' }
   | { readonly do: 'subnet'; readonly mtu: number; readonly natOutgoing: boolean }
+  /** Of what a pod gets, while it runs; 0 for none. */
+  | { readonly do: 'limit'; readonly name: string; readonly rate: number }
   | { readonly do: 'foreign'; readonly what: Foreign; readonly number: number }
   | { readonly do: 'harm'; readonly what: Harm; readonly number: number }
   | { readonly do: 'kill'; readonly afterWrites: number; readonly restartMs: number }
@@ -38,6 +40,11 @@ const PLURALS = ['pods', 'nodes', 'subnets'] as const;
 const FOREIGN: readonly Foreign[] = ['link', 'port', 'bridge', 'key', 'table', 'rule', 'route', 'firewall', 'same-port'];
 const HARM: readonly Harm[] = [
   'link',
+  'link-down',
+  'link-mtu',
+  'queue',
+  'keys',
+  'mirror-link',
   'port',
   'iface-id',
   'table',
@@ -56,7 +63,7 @@ export function drawStep(random: Random): NodeStep {
   const plural = random.pick(PLURALS);
   switch (
     random.weighted({
-      ...{ pod: 22, delete: 12, recreate: 8, sandbox: 6, 'stray-removal': 1, collect: 3, subnet: 2, foreign: 5, harm: 6 },
+      ...{ pod: 22, delete: 12, recreate: 8, sandbox: 6, 'stray-removal': 1, collect: 3, subnet: 2, limit: 3, foreign: 5, harm: 8 },
       ...{ kill: 8, api: 4, 'api-away': 2, watches: 5, 'short-list': 2, transaction: 4, database: 3, programs: 4, reboot: 1, wait: 28 },
     })
   ) {
@@ -74,6 +81,8 @@ export function drawStep(random: Random): NodeStep {
       return { do: 'collect' };
     case 'subnet':
       return { do: 'subnet', mtu: random.pick([0, 1_300, 1_380]), natOutgoing: random.chance(0.5) };
+    case 'limit':
+      return { do: 'limit', name, rate: random.pick([0, 3, 7]) };
     case 'foreign':
       return { do: 'foreign', what: random.pick(FOREIGN), number: random.below(3) };
     case 'harm':
@@ -139,6 +148,8 @@ export function apply(node: SimulatedNode, step: NodeStep): void {
         spec: { mtu: step.mtu === 0 ? null : step.mtu, natOutgoing: step.natOutgoing },
       });
       return;
+    case 'limit':
+      return limitPod(node, step.name, step.rate);
     case 'foreign':
       return node.byHand('other', () => makeForeign(node, step.what, step.number));
     case 'harm':
@@ -235,6 +246,14 @@ function createPod(node: SimulatedNode, name: string, interfaces: readonly Inter
   if (nonsense) node.time.after(annotateMs, () => annotate({ [podAnnotation('ovn', 'ip_address')]: 'none' }));
   node.time.after(nonsense ? annotateMs + 2_000 : annotateMs, () => annotate({}));
   void node.kubelet.start(pod);
+}
+
+/** The judge expects the same. */
+export const RATE = podAnnotation('ovn', 'ingress_rate');
+
+function limitPod(node: SimulatedNode, name: string, rate: number): void {
+  if (!node.pods.has(name)) return;
+  node.request('v1/pods', 'patch', 'default', { metadata: { name, annotations: { [RATE]: rate === 0 ? null : String(rate) } } });
 }
 
 async function endPod(node: SimulatedNode, pod: RunningPod): Promise<void> {

@@ -197,7 +197,9 @@ test('N23: routes, addresses and the state of ovn0 that another program takes aw
     await namespace.run('ip', ...harm);
     const since = performance.now();
     // The state may be that of a moment before.
-    await until(`ovn0 is as it was after ${harm.join(' ')}`, async () => (await shown()) === before);
+    let seen = '';
+    const isBack = async (): Promise<boolean> => (seen = await shown()) === before;
+    await until(`ovn0 is as it was after ${harm.join(' ')}`, isBack, undefined, () => `${before}and not\n${seen}`);
     const took = performance.now() - since;
     assert.ok(took < 15_000, `${harm.join(' ')}: ${Math.round(took)} ms`);
   }
@@ -213,7 +215,9 @@ test('N23: ovn0 and mirror0 that another program deletes are made again, with th
     await until(`${device} is there`, async () => (await namespace.run('ip', '-brief', 'link')).includes(`${device} `), 30_000);
     await until('nothing differs', async () => (await one.agentCommand('status')).exit === 0, 30_000);
   }
-  await until('ovn0 is as it was', async () => (await joinInterface(one).catch(() => '')) === before, 30_000);
+  let seen = '';
+  const isBack = async (): Promise<boolean> => (seen = await joinInterface(one).catch(String)) === before;
+  await until('ovn0 is as it was', isBack, 60_000, () => `${before}and not\n${seen}`);
   await until('the node reaches a pod of the other one', () => namespace.reaches(to), 30_000);
 });
 

@@ -33,12 +33,11 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   subnets: {
     kind: subnetKind,
     implemented:
-      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable u2oFeatures u2oInterconnection u2oInterconnectionIP vlan vpc',
+      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps externalEgressGateway gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules policyRoutingPriority policyRoutingTableID private protocol provider routeTable u2oFeatures u2oInterconnection u2oInterconnectionIP vips vlan vpc',
     reported: {
       enableExternalLBAddress: true,
       enableMulticastSnoop: true,
       nodeNetwork: 'default',
-      vips: ['10.110.0.7'],
     },
     base: { cidrBlock: '10.110.0.0/24' },
   },
@@ -138,11 +137,11 @@ test('the report on an invalid Subnet or Vpc does not claim that all other field
   const { bench } = new PodScene();
   const message = (): string =>
     conditionsOf('subnets', bench.object('subnets', 'one') as never).find(({ type }) => type === 'NotCarriedOut')?.message ?? '';
-  bench.put('subnets', { metadata: { name: 'one' }, spec: { cidrBlock: '10.110.0.0/24', vpc: 'absent', vips: ['10.110.0.7'] } });
+  bench.put('subnets', { metadata: { name: 'one' }, spec: { cidrBlock: '10.110.0.0/24', vpc: 'absent', enableMulticastSnoop: true } });
   bench.converge();
   assert.equal(
     message(),
-    'Subnet one: spec.vips is set, but this version does not implement it. All else waits: condition Accepted says for what',
+    'Subnet one: spec.enableMulticastSnoop is set, but this version does not implement it. All else waits: condition Accepted says for what',
   );
   bench.put('vpcs', { metadata: { name: 'absent' } });
   bench.converge();

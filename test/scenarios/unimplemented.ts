@@ -206,10 +206,10 @@ export const unimplemented: readonly Scenario[] = [
       const all =
         vpcYaml('fields') +
         subnetYaml('fields-net', { cidrBlock: '10.110.0.0/24', enableMulticastSnoop: true }) +
-        subnetYaml('fields-vips', { vpc: 'fields', cidrBlock: '10.111.0.0/24', vips: ['10.111.0.9'] });
+        subnetYaml('fields-nodes', { vpc: 'fields', cidrBlock: '10.111.0.0/24', nodeNetwork: 'default' });
       await cluster.apply(all);
       await warned(cluster, 'Subnet', 'fields-net', 'UnsupportedField', /enableMulticastSnoop/);
-      await warned(cluster, 'Subnet', 'fields-vips', 'UnsupportedField', /vips/);
+      await warned(cluster, 'Subnet', 'fields-nodes', 'UnsupportedField', /nodeNetwork/);
       await condition(cluster, 'subnet', 'fields-net', 'Ready', 'True');
       await cluster.removeAll(all);
     },

@@ -28,7 +28,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/chaos/chaos.test.ts': { seconds: 285, cores: 0.7, onlyLong: true, onBoth: true },
   'test/churn/churn.test.ts': { seconds: 230, minutes: 120, onlyLong: true, onBoth: true },
   'test/cluster/cluster.test.ts': { seconds: 900, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
-  'test/cluster/families.test.ts': { seconds: 900, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
+  'test/cluster/families.test.ts': { seconds: 600, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
   'test/cluster/ovn-central.test.ts': { seconds: 100, cores: 0.5, onlyLong: true },
   'test/cluster/agent-manifest.test.ts': { seconds: 180, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },
   'test/cluster/manifests.test.ts': { seconds: 240, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },

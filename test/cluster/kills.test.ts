@@ -1,36 +1,26 @@
 /** Each program of a cluster is killed in turn under traffic: packets flow on, and pods start and end as before once it runs again. */
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NODE_DAEMONS } from '../../lab/cluster/cluster-node.ts';
-import { KubernetesCluster } from '../../lab/cluster/kubernetes-cluster.ts';
+import type { KubernetesCluster } from '../../lab/cluster/kubernetes-cluster.ts';
 import { findNodePrograms } from '../../lab/cluster/node-programs.ts';
-import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
-import { buildExecutable } from '../../scripts/build/executable.ts';
+import { startCluster } from './start-cluster.ts';
 import { deployment, gone, namespaceOf, nothingLeft, podsOf, rolledOut } from './workloads.ts';
 
 const programs = findNodePrograms();
 const skip = typeof programs === 'string' && programs;
 let cluster: KubernetesCluster;
-let folder: string;
+let end = (): Promise<void> => Promise.resolve();
 
 before(async () => {
   if (skip !== false) return;
-  folder = await makeTemporaryFolder('kiln-plugin-');
-  const plugin = join(folder, 'kiln-cni');
-  await buildExecutable('src/cni/main.ts', plugin);
-  cluster = await KubernetesCluster.start({ plugin });
+  ({ cluster, end } = await startCluster());
   await cluster.apply(deployment('web', 4), deployment('probe', 0));
   await rolledOut(cluster, 'deployment/web');
   await rolledOut(cluster, 'deployment/coredns', 'kube-system');
 });
-after(async () => {
-  if (skip !== false) return;
-  await cluster[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+after(() => end());
 
 interface Victim {
   readonly name: string;

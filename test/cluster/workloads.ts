@@ -1,8 +1,12 @@
 /** Workloads of busybox in a cluster whose containers run, and what tests ask of their pods. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesCluster } from '../../lab/cluster/kubernetes-cluster.ts';
 import { leftovers } from '../../lab/cluster/leftovers.ts';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { ProgramError } from '../../lab/programs/run-program.ts';
+import { eventually } from '../../src/testing/until.ts';
 
 const IMAGE = 'kiln.local/busybox:1';
 /** Pods of a loaded machine take long; only a failing wait takes as long as this. */
@@ -111,6 +115,86 @@ export function ask(host: string, port = 8080): string {
 /** Runs a script of the shell in a pod, and returns what it prints. */
 export async function inPod(cluster: KubernetesCluster, { name }: Pick<RunningPod, 'name'>, script: string): Promise<string> {
   return (await cluster.kubectl('exec', name, '--', 'sh', '-c', script)).trim();
+}
+
+/** Each of some pods asks others, by every address, for their names. @param others default: the same pods */
+export async function assertAllAnswer(
+  cluster: KubernetesCluster,
+  pods: readonly RunningPod[],
+  others: readonly RunningPod[] = pods,
+): Promise<void> {
+  for (const pod of pods) {
+    const answers = await inPod(cluster, pod, others.flatMap(({ addresses }) => addresses.map((address) => ask(address))).join('; '));
+    const expected = others.flatMap(({ name, addresses }) => addresses.map(() => name));
+    assert.deepEqual(answers.split('\n'), expected, `from ${pod.name} on ${pod.node}`);
+  }
+}
+
+/** A Deployment `web` of four pods, on both nodes, which reach each other. @returns its pods */
+export async function runWeb(cluster: KubernetesCluster): Promise<readonly RunningPod[]> {
+  await cluster.apply(deployment('web', 4));
+  await rolledOut(cluster, 'deployment/web');
+  const pods = await podsOf(cluster, 'web');
+  assert.equal(new Set(pods.map(({ node }) => node)).size, 2, 'on both nodes');
+  await assertAllAnswer(cluster, pods);
+  return pods;
+}
+
+/** `kubectl exec`, `logs` and `port-forward` with a pod of `web`. */
+export async function assertKubectlReaches(cluster: KubernetesCluster): Promise<void> {
+  const [pod] = await podsOf(cluster, 'web');
+  assert.ok(pod);
+  assert.equal(await inPod(cluster, pod, 'hostname'), pod.name);
+  assert.match(await cluster.kubectl('logs', pod.name), /^serving$/m);
+  const kubectl = findKubernetesProgram('kubectl') ?? 'kubectl';
+  const forward = spawn(kubectl, [`--kubeconfig=${cluster.control.kubeconfig}`, 'port-forward', `pod/${pod.name}`, ':8080'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let printed = '';
+    forward.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    const port = await eventually('kubectl forwards', () => /127\.0\.0\.1:(\d+)/.exec(printed)?.[1]);
+    assert.equal((await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim(), pod.name);
+  } finally {
+    forward.kill();
+  }
+}
+
+/** A Service of `web`, which its pods reach by its name and by each of its addresses. @returns these */
+export async function assertServices(cluster: KubernetesCluster, spec: object = {}): Promise<readonly string[]> {
+  await cluster.apply(service('web', 'web', spec));
+  await rolledOut(cluster, 'deployment/coredns', 'kube-system');
+  const made = JSON.parse(await cluster.kubectl('get', 'service', 'web', '--output=json')) as {
+    readonly spec: { readonly clusterIPs: readonly string[] };
+  };
+  const pods = await podsOf(cluster, 'web');
+  const names = new Set(pods.map(({ name }) => name));
+  for (const pod of pods)
+    for (const target of ['web.default.svc.cluster.local', ...made.spec.clusterIPs])
+      await eventually(`pod ${pod.name} on ${pod.node} reaches ${target}`, async () =>
+        names.has(await inPod(cluster, pod, ask(target, 80))),
+      );
+  return made.spec.clusterIPs;
+}
+
+/** 40 pods of a Deployment `many`, with so many addresses each, come and go, and nothing of them is left. */
+export async function assertScales(cluster: KubernetesCluster, rounds: number, families = 1): Promise<void> {
+  await cluster.apply(deployment('many', 0));
+  const before = await traces(cluster);
+  for (let round = 0; round < rounds; round++) {
+    await cluster.kubectl('scale', 'deployment/many', '--replicas=40');
+    await rolledOut(cluster, 'deployment/many');
+    await nothingLeft(cluster);
+    const addresses = (await podsOf(cluster, 'many')).flatMap((pod) => pod.addresses);
+    assert.equal(new Set(addresses).size, 40 * families, 'each has addresses of its own');
+    await cluster.kubectl('scale', 'deployment/many', '--replicas=0');
+    await gone(cluster, 'many');
+    await nothingLeft(cluster);
+    await eventually('routes, rules and devices are as before', async () => {
+      assert.equal(await traces(cluster), before);
+      return true;
+    });
+  }
 }
 
 /**

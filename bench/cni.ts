@@ -1,4 +1,7 @@
-/** `cni`: ADD and DEL of the plugin beside the reference `bridge` plugin in the same run, and what an agent with pods costs. */
+/**
+ * `cni`: ADD and DEL of the plugin beside the reference `bridge` plugin in the same run, what an agent with pods costs, and how soon pods of one real
+ * node are ready.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -11,6 +14,7 @@ import { Sandbox } from '../lab/node/sandbox.ts';
 import { makeTemporaryFolder } from '../lab/temporary-folder.ts';
 import { type AgentNode, PacketCluster, skip } from '../test/packets/packet-cluster.ts';
 import { measuredProgram } from './measured-program.ts';
+import { podsPerSecond } from './pods-per-second.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { BenchRow } from './row.ts';
 import type { Sizes } from './sizes.ts';
@@ -33,7 +37,13 @@ interface Plugin {
   call(command: 'ADD' | 'DEL', pod: string, sandbox: Sandbox): Promise<void>;
 }
 
-export async function cni({ alone, together, standing, restSeconds }: Sizes['cni']): Promise<BenchRow[]> {
+export async function cni(sizes: Sizes['cni']): Promise<BenchRow[]> {
+  const rows = await calls(sizes);
+  rows.push(...(await podsPerSecond(sizes)));
+  return rows;
+}
+
+async function calls({ alone, together, standing, restSeconds }: Sizes['cni']): Promise<BenchRow[]> {
   if (skip !== false) throw new NotMeasured(skip);
   if (!existsSync(`${REFERENCE}/bridge`)) throw new NotMeasured(`${REFERENCE}/bridge is not there (package containernetworking-plugins)`);
   const load = loadavg()[0] ?? 0;

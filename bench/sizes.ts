@@ -31,8 +31,16 @@ export interface Sizes {
   readonly selections: SelectionsOptions;
   readonly gc: { readonly owned: number; readonly foreign: number; readonly unexplained: number; readonly rounds: number };
   readonly journal: { readonly rows: number; readonly rounds: number };
-  /** Pods one after another, at once, and in all when the agent is at rest. */
-  readonly cni: { readonly alone: number; readonly together: number; readonly standing: number; readonly restSeconds: number };
+  readonly cni: {
+    /** Pods one after another, at once, and in all when the agent is at rest. */
+    readonly alone: number;
+    readonly together: number;
+    readonly standing: number;
+    readonly restSeconds: number;
+    /** Pods of the Deployment on a real node, and how often each network gets them. */
+    readonly scaled: number;
+    readonly rounds: number;
+  };
   readonly traffic: { readonly rounds: number; readonly seconds: number; readonly pings: number };
 }
 
@@ -52,7 +60,7 @@ export const FULL: Sizes = {
   journal: { rows: 10_000, rounds: 3 },
   nat: { eips: [10, 10_000], changes: 40, churned: 1_000 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
-  cni: { alone: 30, together: 50, standing: 100, restSeconds: 60 },
+  cni: { alone: 30, together: 50, standing: 100, restSeconds: 60, scaled: 40, rounds: 3 },
   traffic: { rounds: 5, seconds: 4, pings: 300 },
 };
 
@@ -72,6 +80,6 @@ export const QUICK: Sizes = {
   journal: { rows: 300, rounds: 1 },
   nat: { eips: [3, 30], changes: 3, churned: 12 },
   selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },
-  cni: { alone: 2, together: 3, standing: 5, restSeconds: 2 },
+  cni: { alone: 2, together: 3, standing: 5, restSeconds: 2, scaled: 2, rounds: 1 },
   traffic: { rounds: 1, seconds: 1, pings: 10 },
 };

@@ -20,6 +20,8 @@ import { median } from './statistics.ts';
 /** Rows of one object: a switch with its ports. */
 const OF_ONE = 10;
 const IN_TRANSACTION = 2_000;
+/** Objects that are made before the next ones: each step has a time limit. */
+const AT_ONCE = 500;
 
 export async function gc({ owned, foreign, unexplained, rounds }: Sizes['gc']): Promise<BenchRow[]> {
   const server = await OvsdbServerProcess.start();
@@ -27,7 +29,7 @@ export async function gc({ owned, foreign, unexplained, rounds }: Sizes['gc']): 
   try {
     const objects = Array.from({ length: Math.ceil(owned / OF_ONE) }, (_, at) => outputsOf(at));
     for (let from = 0; from < foreign; from += IN_TRANSACTION) await makeForeign(kiln, from, Math.min(from + IN_TRANSACTION, foreign));
-    await kiln.want(objects.flat());
+    for (let from = 0; from < objects.length; from += AT_ONCE) await make(kiln, objects.slice(from, from + AT_ONCE).flat());
     const plans = Array.from({ length: rounds }, () =>
       fullPlan(
         kiln,
@@ -72,6 +74,12 @@ function outputsOf(at: number): readonly RowOutput[] {
     );
   });
   return [row(home, { name: `s${at}` }), ...ports];
+}
+
+async function make(kiln: WriterProcess, outputs: readonly Output[]): Promise<void> {
+  kiln.desired.replace([], outputs);
+  kiln.writer.flush();
+  await kiln.quiet();
 }
 
 async function makeForeign({ session }: WriterProcess, from: number, to: number): Promise<void> {

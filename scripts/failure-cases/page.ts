@@ -61,9 +61,9 @@ simulated node, \`ovn-trace\`, real packets, a real cluster; or a sentence that 
   ];
 }
 
-function packetRows({ number, title, untested }: PacketCase, tests: readonly NamedTest[]): readonly (readonly string[])[] {
+function packetRows({ number, title, untested, waitsFor: kind }: PacketCase, tests: readonly NamedTest[]): readonly (readonly string[])[] {
   const rows = tests.filter(({ cases }) => cases.includes(number)).map(({ name, file }) => [name.replaceAll('|', '\\|'), `\`${file}\``]);
-  const rest = untested === undefined ? [] : [[untested, '']];
+  const rest = [...(untested === undefined ? [] : [[untested, '']]), ...(kind === undefined ? [] : [[`waits for ${kind}`, '']])];
   return [...rows, ...rest].map((cells, at) => [at === 0 ? number : '', at === 0 ? title : '', ...cells]);
 }
 

@@ -57,7 +57,10 @@ test('every number of nodes and traffic in the name of a test is in the list', (
 });
 
 test('every case of nodes and traffic has a test, or a sentence that says why not', () => {
-  const without = PACKET_CASES.filter(({ number, untested }) => !TESTED.has(number) && untested === undefined).map(({ number }) => number);
+  const unimplemented = new Set<string>(UNIMPLEMENTED_KINDS.map(({ resource }) => traitsOf(resource).kind));
+  const without = PACKET_CASES.filter(
+    ({ number, untested, waitsFor = '' }) => !TESTED.has(number) && untested === undefined && !unimplemented.has(waitsFor),
+  ).map(({ number }) => number);
   assert.deepEqual(
     without.filter((number) => !OPEN_OF_TRAFFIC.includes(number)),
     [],

@@ -12,8 +12,26 @@ export interface NodeSettings {
   readonly defaultVpc: string;
   /** Network namespace of this node as an external gateway. Default: `GATEWAY_NAMESPACE`. */
   readonly gatewayNamespace?: string;
+  /** What the controller is told of the external gateway of the default Vpc as well. Missing: Kube-OVN's defaults. */
+  readonly externalGateway?: Partial<ExternalGatewaySettings>;
   /** MTU of pods whose Subnet has none. Undefined: what a tunnel leaves of that of the node's device. */
   readonly mtu: number | undefined;
+}
+
+export interface ExternalGatewaySettings {
+  /** Of its ConfigMap. */
+  readonly namespace: string;
+  /** The physical network. */
+  readonly network: string;
+  /** Its VLAN tag; 0 for none. */
+  readonly vlan: number;
+}
+
+/** Kube-OVN's. */
+export const EXTERNAL_GATEWAY: ExternalGatewaySettings = { namespace: 'kube-system', network: 'external', vlan: 0 };
+
+export function externalGatewayOf({ externalGateway }: NodeSettings): ExternalGatewaySettings {
+  return { ...EXTERNAL_GATEWAY, ...externalGateway };
 }
 
 /** As Kube-OVN names it. */

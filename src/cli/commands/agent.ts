@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { GATEWAY_NAMESPACE } from '../../agent/rules/node-settings.ts';
+import { EXTERNAL_GATEWAY, GATEWAY_NAMESPACE } from '../../agent/rules/node-settings.ts';
 import { DEFAULT_VPC } from '../../api/well-known.ts';
 import type { LogLevel } from '../../runtime/log.ts';
 import type { CniFilesOptions } from '../../agent/install/cni-files.ts';
@@ -88,6 +88,19 @@ export function addAgent(program: Command): void {
       'Southbound database for ovn-controller: tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas',
     )
     .option('--default-vpc <name>', 'Vpc whose pods the node reaches', objectName, DEFAULT_VPC)
+    .option(
+      '--external-gateway-config-ns <name>',
+      'namespace of ConfigMap ovn-external-gw-config, as for kiln start',
+      objectName,
+      EXTERNAL_GATEWAY.namespace,
+    )
+    .option(
+      '--external-gateway-net <name>',
+      'physical network of the external gateway, as for kiln start',
+      objectName,
+      EXTERNAL_GATEWAY.network,
+    )
+    .option('--external-gateway-vlanid <tag>', 'its VLAN tag; 0 for none', vlanTag, EXTERNAL_GATEWAY.vlan)
     .optionsGroup('Node:')
     .option('--vswitch <endpoint>', 'Open_vSwitch database of this node', 'unix:/run/openvswitch/db.sock')
     .option('--socket <path>', 'socket for the CNI plugin', SOCKET)
@@ -127,6 +140,15 @@ export function addAgent(program: Command): void {
 function namespaceName(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(text)) throw new InvalidArgumentError(`"${text}" is no name of a network namespace.`);
   return text;
+}
+
+const HIGHEST_TAG = 4_095;
+
+function vlanTag(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > HIGHEST_TAG)
+    throw new InvalidArgumentError(`"${text}" is not a whole number from 0 to ${HIGHEST_TAG}.`);
+  return value;
 }
 
 /** IPv6 needs 1280 bytes. */

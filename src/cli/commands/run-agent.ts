@@ -24,6 +24,7 @@ import { print, printErrorText } from '../output/terminal.ts';
  */
 export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Promise<number> {
   const { node, vswitch, socket, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, mtu } = flags;
+  const { externalGatewayConfigNs: namespace, externalGatewayNet: network, externalGatewayVlanid: vlan } = flags;
   if (flags.inCluster !== true && flags.kubeconfig === undefined)
     return failed(EXIT.usage, 'kiln agent needs a cluster', 'neither --kubeconfig nor --in-cluster is given', 'kiln agent --help');
   if (southbound === undefined)
@@ -44,7 +45,7 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
     if (flags.inCluster === true) await makeParametersWritable(hostPrograms);
     client = new KubeClient(new KubeTransport(await connection(flags), { userAgent: 'kiln-agent' }));
     agent = new NodeAgent({
-      settings: { node, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, mtu },
+      settings: { node, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, externalGateway: { namespace, network, vlan }, mtu },
       client,
       vswitch,
       socket: resolve(socket),

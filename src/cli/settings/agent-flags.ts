@@ -14,6 +14,9 @@ export interface AgentFlags {
   readonly datapath: 'system' | 'netdev';
   readonly defaultVpc: string;
   readonly gatewayNamespace: string;
+  readonly externalGatewayConfigNs: string;
+  readonly externalGatewayNet: string;
+  readonly externalGatewayVlanid: number;
   readonly mtu?: number;
   /** `off`: none. */
   readonly probeBindAddress: string;

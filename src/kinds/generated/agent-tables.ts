@@ -5,6 +5,7 @@ import { AnyWorld } from '../../world/any-world.ts';
 import { agentTable as subnet } from '../subnet/agent-table.ts';
 import { agentTable as pod } from '../pod/agent-table.ts';
 import { agentTable as node } from '../node/agent-table.ts';
+import { agentTable as externalGatewayConfig } from '../external-gateway-config/agent-table.ts';
 import { agentTable as ovnEip } from '../ovn-eip/agent-table.ts';
 import { agentTable as vlan } from '../vlan/agent-table.ts';
 import { agentTable as providerNetwork } from '../provider-network/agent-table.ts';
@@ -13,6 +14,7 @@ export const AGENT_TABLES = {
   subnets: subnet,
   pods: pod,
   nodes: node,
+  configmaps: externalGatewayConfig,
   'ovn-eips': ovnEip,
   vlans: vlan,
   'provider-networks': providerNetwork,
@@ -23,6 +25,7 @@ export class AgentTables extends AnyWorld {
   readonly subnets: AgentTableOf<typeof subnet>;
   readonly pods: AgentTableOf<typeof pod>;
   readonly nodes: AgentTableOf<typeof node>;
+  readonly externalGatewayConfigs: AgentTableOf<typeof externalGatewayConfig>;
   readonly ovnEips: AgentTableOf<typeof ovnEip>;
   readonly vlans: AgentTableOf<typeof vlan>;
   readonly providerNetworks: AgentTableOf<typeof providerNetwork>;
@@ -32,6 +35,7 @@ export class AgentTables extends AnyWorld {
     this.subnets = openAgentTable(this.reactor, 'subnets', subnet);
     this.pods = openAgentTable(this.reactor, 'pods', pod);
     this.nodes = openAgentTable(this.reactor, 'nodes', node);
+    this.externalGatewayConfigs = openAgentTable(this.reactor, 'configmaps', externalGatewayConfig);
     this.ovnEips = openAgentTable(this.reactor, 'ovn-eips', ovnEip);
     this.vlans = openAgentTable(this.reactor, 'vlans', vlan);
     this.providerNetworks = openAgentTable(this.reactor, 'provider-networks', providerNetwork);
@@ -43,6 +47,7 @@ export class AgentTables extends AnyWorld {
       subnets: this.subnets,
       pods: this.pods,
       nodes: this.nodes,
+      configmaps: this.externalGatewayConfigs,
       'ovn-eips': this.ovnEips,
       vlans: this.vlans,
       'provider-networks': this.providerNetworks,

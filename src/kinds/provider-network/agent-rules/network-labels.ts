@@ -2,7 +2,6 @@
 import { isLabelValue } from '../../../api/values/label-value.ts';
 import { networkOfNodeKey, nodeNetworkKey, type NodeNetworkSuffix } from '../resource/node-network.ts';
 import type { NodeFacts } from '../../node/agent-table.ts';
-import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
 
@@ -62,13 +61,17 @@ function wantedLabels(state: NetworkState): Partial<Record<NodeNetworkSuffix, st
   }
 }
 
-/** Labels of networks that are gone from this node and from the cluster. */
-export function labelsOfNone(world: NodeWorld, { node }: NodeSettings, { labels: present, annotations }: NodeFacts): readonly NodeOutput[] {
+/** Labels of networks that are gone from this node. @param networks those that are not */
+export function labelsOfNone(
+  networks: ReadonlySet<string>,
+  { node }: NodeSettings,
+  { labels: present, annotations }: NodeFacts,
+): readonly NodeOutput[] {
   const gone = (keys: readonly string[]): Readonly<Record<string, null>> =>
     Object.fromEntries(
       keys.flatMap((key) => {
         const network = networkOfNodeKey(key);
-        return network === undefined || world.providerNetworks.has(network) ? [] : [[key, null]];
+        return network === undefined || networks.has(network) ? [] : [[key, null]];
       }),
     );
   const [left, errors] = [gone(Object.keys(present)), gone(Object.keys(annotations))];

@@ -4,7 +4,6 @@
  * bridge also has the interface's name: then the interface gets the bridge's first, and its own again last.
  */
 import { macFromBytes } from '../../../net/mac.ts';
-import { commandText } from '../../../text/command-text.ts';
 import { LONGEST_DEVICE, providerBridge } from '../resource/node-network.ts';
 import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
@@ -26,7 +25,7 @@ import {
 } from '../../../agent/world/device-network.ts';
 import type { NetworkState } from './network-labels.ts';
 import type { NetworkPlace } from './network-place.ts';
-import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
+import { externalGatewayOf, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { madeUplink, vlanProblem, vlansBack, vlansOf, vlansOn, vlansReady, vlansRestored } from './vlan-interfaces.ts';
 
 const MAC_BYTES = 6;
@@ -47,6 +46,7 @@ export function problemOf(
   { network, uplink, bridge, port, made }: NetworkPlace,
   other: string | undefined,
   { node }: NodeSettings,
+  edit: string,
 ): string | undefined {
   const name = providerBridge(network);
   if (name.length > LONGEST_DEVICE)
@@ -59,7 +59,7 @@ export function problemOf(
   const link = own ?? renamed ?? (bridge === uplink ? named : undefined);
   if (link === undefined) {
     const problem = made ? vlanProblem(world, uplink, node) : `node ${node} has no interface ${uplink}`;
-    return problem && `${problem}; ${commandText`kubectl edit provider-network ${network}`}`;
+    return problem && `${problem}; ${edit}`;
   }
   if (link.master !== '' && link.master !== 'ovs-system') return `interface ${uplink} of node ${node} is a part of ${link.master}`;
   if (bridge === uplink && named !== undefined && own !== undefined)
@@ -112,7 +112,7 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
         name: port as DeviceName,
         bridge,
         network,
-        trunks: tagsOf(world, network, vlans.tags),
+        trunks: tagsOf(world, settings, network, vlans.tags),
       },
       { kind: 'used-link', name: port as DeviceName },
       ...(isPart && !isEmpty(network_) ? [move(port, bridge, network_)] : []),
@@ -212,6 +212,7 @@ export function asItIs(world: NodeWorld, settings: NodeSettings, network: string
               network,
               trunks: tagsOf(
                 world,
+                settings,
                 network,
                 vlansOn(world, bridge).map(({ tag }) => tag),
               ),
@@ -283,10 +284,12 @@ function takenOf(world: NodeWorld, network: string): TakenInterface | undefined 
 }
 
 /** @param more tags of VLAN interfaces of the node */
-function tagsOf(world: NodeWorld, network: string, more: readonly number[]): readonly number[] {
+function tagsOf(world: NodeWorld, settings: NodeSettings, network: string, more: readonly number[]): readonly number[] {
   const tags = [...world.vlans.keys()].flatMap((name) => {
     const vlan = world.vlans.get(name);
     return vlan?.providerNetwork === network ? [vlan.tag] : [];
   });
-  return [...new Set([0, ...tags, ...more])].toSorted((a, b) => a - b);
+  const external = externalGatewayOf(settings);
+  const own = external.network === network ? [external.vlan] : [];
+  return [...new Set([0, ...own, ...tags, ...more])].toSorted((a, b) => a - b);
 }

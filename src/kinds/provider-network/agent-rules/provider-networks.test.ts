@@ -1,6 +1,7 @@
 /** A ProviderNetwork on a node: what comes next follows from what is observed, wherever the agent died. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { agentTable as configTable } from '../../external-gateway-config/agent-table.ts';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
 import { networkText } from '../../../agent/world/device-network.ts';
 import { underlayMissing } from '../../pod/agent-rules/pod-underlay.ts';
@@ -191,4 +192,50 @@ test('the record of a bridge that Kube-OVN made, or that is no JSON, is empty', 
   const scene = new Scene();
   scene.world.bridges.set('br-net1', { datapathType: 'system', externalIds: { vendor: 'kube-ovn', 'kiln.io/moved': '{' } });
   assert.deepEqual(scene.of('provider-bridge')[0]?.externalIds['kiln.io/moved'], networkText(NONE));
+});
+
+test('external-gw-nic of the ConfigMap is a network of gateway nodes, as long as no ProviderNetwork has its name', () => {
+  const scene = new Scene();
+  const { world } = scene;
+  world.providerNetworks.delete('net1');
+  const node = (labels: Readonly<Record<string, string>>): void =>
+    world.nodes.set('node-1', { uid: 'n', addresses: [], annotations: {}, labels, conditions: {} });
+  const config = (data: object, namespace = 'kube-system'): void => {
+    const metadata = { name: 'ovn-external-gw-config', namespace, uid: 'c', creationTimestamp: '2026' };
+    world.externalGatewayConfigs.set(`${namespace}/ovn-external-gw-config`, configTable.view({ metadata, data } as never));
+  };
+  const GATEWAY = { 'ovn.kubernetes.io/external-gw': 'true' };
+  config({ 'external-gw-nic': ' eth1 ' });
+  assert.equal(scene.kinds(), '', 'the node is no gateway');
+  assert.deepEqual(scene.state().labels, {});
+  node(GATEWAY);
+  assert.equal(scene.kinds(), 'br-external | eth1 | external:br-external');
+  scene.settle();
+  assert.equal(scene.state().labels?.['external.provider-network.kubernetes.io/ready'], 'true');
+  config({ 'external-gw-nic': 'eth9' });
+  scene.settle();
+  assert.equal(scene.kinds(), 'br-external | eth1 | external:br-external', 'what there is stays');
+  assert.match(
+    scene.state().annotations['external.provider-network.kubernetes.io/err_mesg'] ?? '',
+    /no interface eth9; kubectl edit configmap -n kube-system ovn-external-gw-config/,
+  );
+  for (const off of [{}, { 'enable-external-gw': 'false', 'external-gw-nic': 'eth1' }]) {
+    config({ 'enable-external-gw': 'no', 'external-gw-nic': 'eth1' });
+    scene.settle();
+    assert.equal(scene.kinds(), 'br-external | eth1 | external:br-external');
+    config(off);
+    scene.settle();
+    assert.equal(scene.kinds(), '', JSON.stringify(off));
+  }
+  config({ 'external-gw-nic': 'eth1' }, 'other');
+  assert.equal(scene.kinds(), '', 'of another namespace');
+  config({ 'external-gw-nic': 'eth1' });
+  world.hostLinks.set('eth2', BARE);
+  scene.network('external', { defaultInterface: 'eth2' });
+  assert.equal(scene.kinds(), 'br-external | eth2 | external:br-external');
+  world.providerNetworks.delete('external');
+  scene.settle();
+  node({});
+  scene.settle();
+  assert.equal(scene.kinds(), '', 'it is no gateway any more');
 });

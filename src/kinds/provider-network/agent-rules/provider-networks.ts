@@ -9,9 +9,9 @@ import { isExcluded } from '../resource/node-network.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import type { TakenInterface } from '../../../agent/world/device-network.ts';
-import type { NodeProviderNetwork } from '../agent-table.ts';
 import { labels, labelsOfNone } from './network-labels.ts';
 import { placeOf } from './network-place.ts';
+import { networksOf } from './networks.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { asItIs, bridgeWith, given, isStillOtherwise, type NetworkPart, networksPresent, problemOf, stateOf } from './provider-bridge.ts';
 import { unusedVlans } from './vlan-interfaces.ts';
@@ -22,10 +22,8 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
     over: () => ONCE,
     run(world) {
       const node = world.nodes.get(settings.node);
-      // Of two networks with one interface the older one has it.
-      const networks = [...world.providerNetworks.keys()]
-        .map((name) => [name, world.providerNetworks.get(name) as NodeProviderNetwork] as const)
-        .toSorted(([, a], [, b]) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
+      const networks = networksOf(world, settings);
+      const names = new Set(networks.map(({ name }) => name));
       const outputs: NodeOutput[] = [];
       const bridges: Record<string, string> = {};
       const macs: Record<string, string> = {};
@@ -37,7 +35,7 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
         if (part.routerMac !== undefined) macs[network] = part.routerMac;
         if (part.taken !== undefined) taken[network] = part.taken;
       };
-      for (const [name, { spec }] of networks) {
+      for (const { name, spec, edit } of networks) {
         if (node === undefined || isExcluded(spec, settings.node, node.labels)) {
           // Without the Node nothing is known of it: what there is stays.
           take(name, node === undefined ? asItIs(world, settings, name) : given(world, settings, name));
@@ -46,17 +44,17 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
         }
         const place = placeOf(name, spec, settings.node);
         const other = uplinks.get(place.uplink);
-        const wrong = problemOf(world, place, other, settings);
+        const wrong = problemOf(world, place, other, settings, edit);
         if (other === undefined) uplinks.set(place.uplink, name);
         if (wrong !== undefined) take(name, asItIs(world, settings, name));
         else if (isStillOtherwise(world, place)) take(name, given(world, settings, name));
         else take(name, bridgeWith(world, settings, place, spec));
         outputs.push(...labels(settings, node, name, wrong === undefined ? stateOf(world, place) : { kind: 'failed', why: wrong }));
       }
-      const removed = networksPresent(world).filter((network) => !world.providerNetworks.has(network));
+      const removed = networksPresent(world).filter((network) => !names.has(network));
       for (const network of removed) take(network, given(world, settings, network));
       outputs.push(...unusedVlans(world, outputs, networks, settings.node));
-      if (node !== undefined) outputs.push(...labelsOfNone(world, settings, node));
+      if (node !== undefined) outputs.push(...labelsOfNone(names, settings, node));
       return [...outputs, { kind: 'bridge-mappings', bridges, macs, taken }];
     },
   };

@@ -23,8 +23,8 @@ import {
   type VlanInterface,
   vlanInterfacesText,
 } from '../../../agent/world/device-network.ts';
-import type { NodeProviderNetwork } from '../agent-table.ts';
 import { placeOf } from './network-place.ts';
+import type { NodeNetwork } from './networks.ts';
 
 const HIGHEST_TAG = 4094;
 
@@ -139,7 +139,7 @@ export function madeUplink(world: NodeWorld, network: string, name: string): rea
 export function unusedVlans(
   world: NodeWorld,
   outputs: readonly NodeOutput[],
-  networks: readonly (readonly [name: string, network: NodeProviderNetwork])[],
+  networks: readonly NodeNetwork[],
   node: string,
 ): readonly NodeOutput[] {
   const facts = world.nodes.get(node);
@@ -147,7 +147,7 @@ export function unusedVlans(
     const link = world.hostLinks.get(name);
     const network = link && madeFor(link);
     if (network === undefined) return [];
-    const spec = networks.find(([one]) => one === network)?.[1].spec;
+    const spec = networks.find(({ name: one }) => one === network)?.spec;
     // Without the Node it is not known whether the network is here.
     if (spec !== undefined && facts === undefined) return [];
     if (spec !== undefined && facts !== undefined && !isExcluded(spec, node, facts.labels)) {

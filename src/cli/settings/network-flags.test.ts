@@ -37,6 +37,22 @@ test('a wrong value is an error with the value and the rule', () => {
   assert.throws(() => parse('--network-type', 'gre'), /geneve, vxlan, stt/);
 });
 
+test('limits, modes and rules of the collection: a wrong one is refused with what it would be', () => {
+  const { gcMaxRows, gcKubeOvnGrace, gcRules } = parse(
+    '--gc-max-rows=5',
+    '--gc-kube-ovn-grace=30m',
+    '--gc-rules=[{"mode":"off","table":"NAT"}]',
+  );
+  assert.deepEqual([gcMaxRows, gcKubeOvnGrace, gcRules], [5, 1_800, [{ mode: 'off', table: 'NAT' }]]);
+  for (const flag of ['--gc-max-rows', '--gc-max-share', '--gc-share-from'])
+    assert.throws(() => parse(flag, '0'), /is no limit: every row would wait for an approval.*kiln gc pause/);
+  assert.throws(() => parse('--gc-max-share', '101'), /no whole number from 1 to 100/);
+  assert.throws(() => parse('--gc', 'maybe'), /on, report, off/);
+  assert.throws(() => parse('--gc-rules', '[{"mode":"off","table":"NATs"}]'), /"NATs" is no table that Kiln writes/);
+  assert.throws(() => parse('--gc-rules', '[{"mode":"off","names":"a("}]'), /names \/a\(\//);
+  assert.throws(() => parse('--gc-kube-ovn-grace', 'soon'), /no duration/);
+});
+
 test('a flag overrides a setting of the leader, and that overrides the default', () => {
   const command = addNetworkOverrides(new Command('test'));
   const flags = command.parse(['--misbound=evict', '--default-exclude-ips', ''], { from: 'user' }).opts<Partial<NetworkFlags>>();

@@ -140,7 +140,11 @@ export const PACKET_CASES: readonly PacketCase[] = [
     ['T45', 'an EIP moves, and neighbours keep the MAC'],
     ['T46', 'an OvnFip moves from one pod to another'],
     ['T47', 'one inner network, two outer addresses'],
-    ['T51', 'a deleted OvnFip still works'],
+    [
+      'T51',
+      'a deleted OvnFip still works',
+      'of an address that another OvnFip has at once, connections that go on may stay with the first pod: OVN flushes no connections of NAT',
+    ],
     ['T52', 'TCP packets without a connection leave without SNAT'],
     ['T53', 'a restart of the controller cuts the way out'],
   ),

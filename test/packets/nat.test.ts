@@ -183,6 +183,25 @@ test(
   },
 );
 
+test(
+  'T44 echo requests that began before there was an OvnSnatRule are answered once there is one, with its address alone',
+  { skip },
+  async () => {
+    await cluster.client.delete(SNATS, { name: 'shared' });
+    await until('the rule is gone', async () => (await cluster.client.find(SNATS, { name: 'shared' })) === undefined);
+    await until('nobody answers the pod', async () => !(await plain.sandbox.reaches(OUTSIDE.v4, { seconds: 1 })));
+    const pinging = plain.sandbox.namespace.ping(OUTSIDE.v4);
+    assert.ok(!(await plain.sandbox.reaches(OUTSIDE.v4, { seconds: 1 })));
+    await cluster.create('OvnSnatRule', 'ovn-snat-rules', {
+      metadata: { name: 'shared' },
+      spec: { ovnEip: 'shared', vpc: 'blue', v4IpCidr: '10.66.0.0/24', v6IpCidr: 'fd66::/64' },
+    });
+    await pinging.answered();
+    await pinging.end();
+    assert.deepEqual(await sourcesOf(plain, OUTSIDE.v4), [SHARED.v4]);
+  },
+);
+
 test('an OvnFip changes its type under traffic: the host outside goes on with the other MAC', { skip }, async (t) => {
   const pinging = outside.ping(CENTRAL.v4);
   await pinging.answered();
@@ -229,7 +248,7 @@ test(
 );
 
 test(
-  'after their deletion nothing answers: neither OvnFips nor the port of the OvnDnatRule, and then not the port of the Vpc',
+  'T51 after their deletion nothing answers: neither OvnFips nor the port of the OvnDnatRule, and then not the port of the Vpc',
   { skip },
   async (t) => {
     const pinging = outside.ping(CENTRAL.v4);

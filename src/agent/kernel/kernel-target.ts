@@ -70,8 +70,9 @@ export class KernelTarget implements Target {
     return this.observed ? [] : [this.name];
   }
 
+  /** Also while a removal is due that failed: the link of a program that was killed may be there, though no look has shown it. */
   isWriting(device: DeviceName): boolean {
-    return this.#working.has(device);
+    return this.#working.has(device) || (this.desired.due.has(device) && this.desired.of(device).length === 0);
   }
 
   start(): void {

@@ -40,6 +40,18 @@ test('N07: the Open_vSwitch database is away during a DEL: it fails until the po
     );
 });
 
+test('a DEL is not answered while the removal of a link is due that a killed program made', async () => {
+  const steps: readonly NodeStep[] = [
+    { ...POD, name: 'c' },
+    { do: 'converge' },
+    { do: 'sandbox', name: 'c', first: 'new', keepsNamespace: true },
+    { do: 'programs', times: 4, done: true },
+    { do: 'wait', ms: 100 },
+    { do: 'converge', empty: true },
+  ];
+  assert.deepEqual((await replayNode(5015, steps)).findings, []);
+});
+
 test('a device of the node that another program deleted is made again with its port, also after a restart of the agent', async () => {
   const lost: NodeStep = { do: 'harm', what: 'node-link', number: 0 };
   assert.deepEqual(await findings(POD, AT_REST, lost), []);

@@ -10,6 +10,7 @@ type Add = (program: Command) => void;
 
 /** Commands about a cluster, by name. */
 export const QUICK: Readonly<Record<string, () => Promise<Add>>> = {
+  audit: async () => (await import('./commands/audit.ts')).addAudit,
   explain: async () => (await import('./commands/explain.ts')).addExplain,
   delete: async () => (await import('./commands/delete.ts')).addDelete,
   diff: async () => (await import('./commands/diff.ts')).addDiff,

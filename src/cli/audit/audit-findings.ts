@@ -1,0 +1,167 @@
+/**
+ * The findings of an audit, by invariant and cause. What a fresh controller would change shows what differs from what the objects ask for; what
+ * is only Kiln's own bookkeeping (ownership keys, conditions, its annotations) is no finding, so that a cluster of Kube-OVN's is judged alike.
+ */
+import type { LeftoverGroup } from '../../explain/leftovers.ts';
+import { planGroups } from '../../explain/plan-groups.ts';
+import type { PlannedChanges } from '../../explain/plan-text.ts';
+import type { ClusterStatus, ProblemKind } from '../../explain/status.ts';
+import { wordsOf } from '../../explain/words.ts';
+import type { Invariant, Violation } from '../../invariants/violation.ts';
+import { identityOf, tableOf } from '../../nb/row-id.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { commandText, inNamespace } from '../../text/command-text.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+
+export interface AuditFinding {
+  /** The object or row: `Subnet web`, `Logical_Switch_Port web-0.shop`. */
+  readonly subject: string;
+  readonly message: string;
+  /** The next command. */
+  readonly next: string;
+}
+
+export type AuditInvariant = Invariant | 'settings';
+
+export interface AuditGroup {
+  readonly invariant: AuditInvariant;
+  readonly cause: string;
+  readonly findings: readonly AuditFinding[];
+}
+
+export interface AuditSources {
+  readonly world: World;
+  readonly plan: PlannedChanges;
+  readonly conflicts: readonly { readonly id: RowId; readonly message: string }[];
+  readonly violations: readonly Violation[];
+  readonly status: ClusterStatus;
+  readonly leftovers: readonly LeftoverGroup[];
+}
+
+/** What each invariant is for a reader. */
+export const INVARIANT_TEXT: Readonly<Record<AuditInvariant, string>> = {
+  I1: 'an address is in use exactly when something that lives holds it',
+  I2: 'counts and ranges of a Subnet are those of its addresses',
+  I3: 'the rows in OVN are those that the objects ask for',
+  I4: 'rows of other programs are left alone',
+  I5: 'what is being deleted goes, or says what it waits for',
+  I6: 'no two share an address, a network or a row unless both want it',
+  I7: 'a pod with a network has it in OVN, in a Subnet that it may use',
+  I8: 'nothing is left to be written',
+  I10: 'one controller writes',
+  settings: 'settings do what they say',
+};
+
+const OF_STATUS: Readonly<Record<ProblemKind, AuditInvariant>> = {
+  blocked: 'I5',
+  conflict: 'I6',
+  misbound: 'I7',
+  'not admitted': 'settings',
+  'not ready': 'I7',
+  'without effect': 'settings',
+  'nearly full': 'I2',
+  'left over': 'I3',
+  outdated: 'settings',
+};
+
+/** Invariants that the plan judges already, in other words. */
+const BY_PLAN: ReadonlySet<Invariant> = new Set(['I3', 'I8']);
+
+/** In the order of the invariants; causes with most findings first. */
+export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
+  const groups = new Map<string, AuditGroup & { readonly findings: AuditFinding[] }>();
+  const put: Put = (invariant, cause, { subject, message, next }) => {
+    const finding = { subject, message: message.startsWith(`${subject}: `) ? message.slice(subject.length + 2) : message, next };
+    const key = `${invariant} ${cause}`;
+    const group = groups.get(key) ?? { invariant, cause, findings: [] };
+    // The same fault may show in several sources.
+    if (!group.findings.some((one) => one.subject === finding.subject && one.message === finding.message)) group.findings.push(finding);
+    groups.set(key, group);
+  };
+  const { world, status, violations, conflicts, plan, leftovers } = sources;
+  for (const row of plan.rows) putRow(row, put);
+  for (const write of plan.objects) putObject(write, put);
+  for (const { id, message } of conflicts)
+    put('I6', 'a row of another program has the name that an object needs', { subject: rowText(id), message, next: 'kiln neighbours' });
+  for (const { what, kind, key, message, next } of status.findings)
+    if (what !== 'left over') put(OF_STATUS[what], what, { subject: `${kind} ${key}`, message, next });
+  for (const { object, rows, isBeside } of leftovers) {
+    if (object !== undefined) continue;
+    for (const { table, name, effect, remove } of rows) {
+      const message = effect === '' ? 'it has no effect on traffic' : `what it does: ${effect}`;
+      const cause = isBeside ? 'a second row of a name that is used' : 'a row of Kube-OVN that serves no object';
+      put('I3', cause, { subject: `${table} ${name}`, message, next: remove ?? commandText`ovn-nbctl list ${table} ${name}` });
+    }
+  }
+  for (const { invariant, subject, message } of violations)
+    if (!BY_PLAN.has(invariant) && (invariant !== 'I7' || isOfKiln(world)))
+      put(invariant, 'the objects and rows contradict each other', { subject, message, next: 'kiln status' });
+  return [...groups.values()].toSorted(
+    (a, b) => ORDER.indexOf(a.invariant) - ORDER.indexOf(b.invariant) || b.findings.length - a.findings.length,
+  );
+}
+
+/** Whether Kiln runs the cluster: else no row has its keys, which some invariants judge. */
+export function isOfKiln({ rows }: World): boolean {
+  return rows.owned.size > 0;
+}
+
+const ORDER: readonly AuditInvariant[] = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I10', 'settings'];
+
+type Put = (invariant: AuditInvariant, cause: string, finding: AuditFinding) => void;
+
+function putRow(row: PlannedChanges['rows'][number], put: Put): void {
+  const [group] = planGroups({ rows: [row], objects: [] });
+  if (group === undefined) return;
+  const { change, fields } = group;
+  const [table, name] = [tableOf(row.id), identityOf(row.id)];
+  const finding = (message: string): AuditFinding => ({
+    subject: rowText(row.id),
+    message,
+    next: commandText`ovn-nbctl list ${table} ${name}`,
+  });
+  switch (change) {
+    case 'insert':
+    case 'later':
+      return put('I3', 'a row is missing', finding('the objects ask for it, and OVN does not have it'));
+    case 'delete':
+    case 'replace':
+      return put('I3', 'a row has no object', finding('no object asks for it'));
+    default:
+      if (fields.length > 0) put('I3', 'a row differs', finding(`these differ from what the objects ask for: ${fields.join(', ')}`));
+  }
+}
+
+function putObject(write: PlannedChanges['objects'][number], put: Put): void {
+  const { resource, namespace, name } = write;
+  const { kind, plural, holdsPorts } = traitsOf(resource);
+  const subject = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
+  const next = commandText`kubectl get ${plural} ${name} ${inNamespace(namespace)} -o yaml`;
+  if (write.verb === 'create') {
+    if (holdsPorts === true)
+      put('I1', 'an address in use has no IP object', { subject, message: 'its pod or node has an address, and it does not exist', next });
+    return;
+  }
+  if (write.verb === 'delete' || write.verb === 'evict') {
+    const cause = holdsPorts === true ? 'an address leaked: its IP object has no pod' : 'an object has lost its purpose';
+    return put(holdsPorts === true ? 'I1' : 'I8', cause, { subject, message: 'nothing that lives needs it', next });
+  }
+  const counts = new Set(['v4', 'v6'].flatMap((family) => wordsOf(resource).counts?.(family as 'v4' | 'v6') ?? []));
+  const wrong = Object.keys((write.patch['status'] ?? {}) as object).filter(
+    (field) => counts.has(field) || /^v[46](using|available)IPrange$/i.test(field),
+  );
+  if (wrong.length > 0)
+    put('I2', 'counts or ranges disagree with the addresses', {
+      subject,
+      message: `not those of its addresses: status.${wrong.join(', status.')}`,
+      next,
+    });
+  const finalizers = ((write.patch['metadata'] ?? {}) as { readonly finalizers?: readonly string[] }).finalizers;
+  if (finalizers?.length === 0)
+    put('I5', 'a finalizer is left that nothing needs', { subject, message: 'it is being deleted, and nothing blocks it', next });
+}
+
+function rowText(id: RowId): string {
+  return `${tableOf(id)} ${identityOf(id)}`;
+}

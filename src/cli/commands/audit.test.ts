@@ -1,0 +1,80 @@
+/** `kiln audit` of a cluster with planted faults, each of which it finds, and of one without. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { traitsOf } from '../../world/resources.ts';
+import type { CommandScene } from '../testing/command-scene.ts';
+import { sceneOfThisFile } from '../testing/command-scene.ts';
+
+interface Audit {
+  readonly kind: string;
+  readonly count: number;
+  readonly groups: readonly {
+    readonly invariant: string;
+    readonly cause: string;
+    readonly findings: readonly { readonly subject: string; readonly message: string; readonly next: string }[];
+  }[];
+}
+
+let scene: CommandScene;
+const skip = sceneOfThisFile(async (opened) => {
+  scene = opened;
+  await scene.make('vpcs', { metadata: { name: 'live' } });
+  await scene.make('subnets', { metadata: { name: 'live-net' }, spec: { vpc: 'live', cidrBlock: '10.98.0.0/24' } });
+  await scene.controller.untilQuiet();
+  await scene.make('pods', {
+    metadata: { name: 'web', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'live-net' } },
+    spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+  });
+  assert.equal((await scene.kiln('wait', 'pod/default/web', '--for=Bound')).exit, 0);
+  await scene.controller.untilQuiet();
+});
+const directory = mkdtempSync(join(tmpdir(), 'kiln-audit-'));
+after(() => rmSync(directory, { recursive: true }));
+
+test('a cluster that is well: nothing is found, exit 0', { skip }, async () => {
+  const { exit, out, err } = await scene.kiln('audit');
+  assert.deepEqual([exit, out], [0, '']);
+  assert.match(err, /^nothing is found$/m);
+});
+
+test('planted faults are found, each under its invariant, and nothing is written; a report in one file', { skip }, async () => {
+  await scene.controller.stop();
+  await scene.nbctl('lsp-del', 'web.default');
+  await scene.nbctl('set', 'Logical_Router', 'live', 'options:mac_binding_age_threshold=7');
+  await scene.client.mergePatch(traitsOf('subnets'), { name: 'live-net' }, { status: { v4usingIPs: 17 } }, { subresource: 'status' });
+  await scene.make('ips', {
+    metadata: { name: 'gone.default', labels: { 'ovn.kubernetes.io/subnet': 'live-net' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec: {
+      ...{ podName: 'gone', namespace: 'default', subnet: 'live-net', v4IpAddress: '10.98.0.77', v6IpAddress: '', ipAddress: '10.98.0.77' },
+      ...{ macAddress: '00:00:00:11:22:33', nodeName: 'n', attachIps: [], attachMacs: [], attachSubnets: [], podType: '', containerID: '' },
+    },
+  });
+  const rows = await scene.nbctl('show');
+  const report = join(directory, 'audit.html');
+  const { exit, out, err } = await scene.kiln('audit', '-o', 'json', '--report', report);
+  assert.equal(exit, 1, err);
+  const { kind, count, groups } = JSON.parse(out) as Audit;
+  assert.equal(kind, 'Audit');
+  const found = groups.flatMap(({ invariant, findings }) => findings.map(({ subject }) => `${invariant} ${subject}`));
+  assert.equal(found.length, count);
+  for (const one of ['I1 IP gone.default', 'I2 Subnet live-net', 'I3 Logical_Switch_Port web.default', 'I3 Logical_Router live'])
+    assert.ok(found.includes(one), `${one} among ${found.join(', ')}`);
+  const html = readFileSync(report, 'utf8');
+  assert.match(html, /^<!doctype html>.*IP gone\.default/);
+  assert.doesNotMatch(html, /<script|src=|href=/);
+  assert.equal(await scene.nbctl('show'), rows);
+  const table = await scene.kiln('audit');
+  assert.match(table.out, /^I1 {2}an address leaked: its IP object has no pod {2}\(1\)$/m);
+});
+
+test('a report that cannot be written, a database that is not named: why, and what next', { skip }, async () => {
+  const unwritten = await scene.kiln('audit', '--report', '/nowhere/audit.html');
+  assert.equal(unwritten.exit, 3);
+  assert.match(unwritten.err, /the report was not written\n {2}why: ENOENT/);
+  const unnamed = await scene.kiln('audit', '--ovn-nb=');
+  assert.equal(unnamed.exit, 2);
+  assert.match(unnamed.err, /needs the Northbound database/);
+});

@@ -145,7 +145,7 @@ test('ports are made, repaired, found again after a restart, and collected; rows
 });
 
 test(
-  'limits and the mirror of a port: made, changed in place, taken away, and collected with the port; rows of others stay',
+  'T40: limits and the mirror of a port: made, changed in place, taken away, and collected with the port; rows of others stay',
   { skip },
   async (t) => {
     const scene = new Scene();

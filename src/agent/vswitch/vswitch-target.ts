@@ -6,10 +6,10 @@ import type { Row, Value } from '../../ovsdb/value.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import { equal } from '../../world/equal.ts';
-import { attachmentKey, type DeviceName, RESTORED } from '../world/attachment.ts';
+import { attachmentKey, type DeviceName, hostDevice, RESTORED } from '../world/attachment.ts';
 import type { NodeWorld, VswitchPort } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
-import { portKey } from '../world/port-keys.ts';
+import { portKey, VENDOR } from '../world/port-keys.ts';
 import { copyOperations, MIRROR, mirrorOperations } from './mirror-diff.ts';
 import { declareQosIndexes, deviceOfQos, qosOperations, qosRemoval } from './port-qos-diff.ts';
 import type { Retries } from '../retries.ts';
@@ -222,9 +222,20 @@ export class VswitchTarget implements Target {
         const name = portNameOf(id);
         const row = name === undefined ? undefined : replica.index('Interface', 'name').first(name);
         if (name === undefined) return [];
-        return [...(row === undefined || !isOurs(row) ? [] : removalOperations(replica, name)), ...qosRemoval(replica, name)];
+        const isGone = row !== undefined && (isOurs(row) || this.#isRemoved(name));
+        return [...(isGone ? removalOperations(replica, name) : []), ...qosRemoval(replica, name)];
       }
     }
+  }
+
+  /** Of an interface that the runtime asked to remove: another program may have cleared the keys of its Interface. The Port has a mark as well. */
+  #isRemoved(name: string): boolean {
+    const { session, world } = this.#options;
+    const port = session.replica.index('Port', 'name').first(name);
+    if (port === undefined || textMap(port['external_ids'])[portKey.vendor] !== VENDOR) return false;
+    return Array.from(world.attachments.entries()).some(
+      ([, { removing, containerId, interfaceName }]) => removing === true && hostDevice(containerId, interfaceName) === name,
+    );
   }
 
   /** Attachments of running pods, from before this process. */

@@ -40,6 +40,18 @@ test('N07: the Open_vSwitch database is away during a DEL: it fails until the po
     );
 });
 
+test('a DEL removes a port whose Interface lost its keys to another program', async () => {
+  const steps: readonly NodeStep[] = [
+    { ...POD, name: 'b' },
+    { do: 'wait', ms: 7_000 },
+    { do: 'transaction', what: 'reject' },
+    { do: 'harm', what: 'keys', number: 0 },
+    { do: 'wait', ms: 5 },
+    { do: 'converge', empty: true },
+  ];
+  assert.deepEqual((await replayNode(5051, steps)).findings, []);
+});
+
 test('a DEL is not answered while the removal of a link is due that a killed program made', async () => {
   const steps: readonly NodeStep[] = [
     { ...POD, name: 'c' },

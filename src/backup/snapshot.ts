@@ -23,6 +23,10 @@ export interface Identity {
   readonly kubernetes: string | undefined;
 }
 
+const MOST_READS = 5;
+/** An election takes seconds. */
+const RECONNECT_MS = 60_000;
+
 /**
  * Reads all tables in one transaction, so the rows are of one moment. Cost: the server sends the whole database, 43 MB for 100,000 ports.
  * @param session synced
@@ -32,7 +36,13 @@ export async function readSnapshot(session: OvsdbSession, kubernetes: string | u
   const { schema, schemaJson, cluster } = session;
   if (schema === undefined) throw new Error('the Northbound database has sent no schema');
   const tables = [...schema.tables.keys()].toSorted();
-  const outcome = await session.transact(tables.map((table): Operation => select(table, [])));
+  const selects = tables.map((table): Operation => select(table, []));
+  let outcome = await session.transact(selects);
+  // A cluster of servers may elect another leader while this one composes the rows.
+  for (let again = 1; !outcome.ok && outcome.error.outcome !== 'rejected' && again < MOST_READS; again++) {
+    await session.untilSynced(AbortSignal.timeout(RECONNECT_MS));
+    outcome = await session.transact(selects);
+  }
   if (!outcome.ok) throw outcome.error;
   const rows = new Map(tables.map((table, at) => [table, new Map((outcome.results[at]?.rows ?? []).map((row) => [row._uuid, row]))]));
   return { schema, schemaJson, rows, identity: { contents: globalOf(rows)?._uuid, cluster, kubernetes } };

@@ -19,6 +19,7 @@ async function tried(outcomes: readonly TransactOutcome[], left: readonly number
       sent.push(rows);
       return Promise.resolve(replies.shift() ?? OK);
     },
+    partOf: (rows, most) => Math.min(rows, most),
     planAgain: () => Promise.resolve(missing.shift() || undefined),
     again: () => undefined,
   });
@@ -31,13 +32,20 @@ test('a lost reply: what is missing then is sent, and nothing if it took effect'
   assert.deepEqual(await tried([failed('unknown'), failed('not-sent'), OK], [9, 4]), ['ok', [9, 9, 4]]);
 });
 
-test('a rejection is final, and so is the fourth lost reply', async () => {
+test('after a loss it comes in parts, which get smaller with each further loss', async () => {
+  const lost = failed('unknown');
+  const sent = await tried([lost, OK, lost, lost, OK, OK], [9_000, 7_000, 7_000, 7_000, 400]);
+  assert.deepEqual(sent, ['ok', [9, 2_000, 2_000, 2_000, 1_000, 400]]);
+});
+
+test('a rejection is final, and so is the twelfth lost reply', async () => {
   assert.deepEqual(await tried([failed('rejected')], [9]), ['rejected', [9]]);
+  const lost = Array.from({ length: 12 }, () => failed('unknown'));
   assert.deepEqual(
     await tried(
-      [1, 2, 3, 4].map(() => failed('unknown')),
-      [9, 9, 9],
+      lost,
+      Array.from({ length: 11 }, () => 9),
     ),
-    ['unknown', [9, 9, 9, 9]],
+    ['unknown', Array.from({ length: 12 }, () => 9)],
   );
 });

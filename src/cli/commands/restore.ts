@@ -9,6 +9,7 @@ import { backupName, writeBackup } from '../../backup/backup-file.ts';
 import { identityProblem, identityText, schemaProblem } from '../../backup/fit.ts';
 import type { RestorePlan } from '../../backup/restore-plan.ts';
 import { restorePlan } from '../../backup/restore-plan.ts';
+import { partOf } from '../../backup/restore-parts.ts';
 import { globalOf, readSnapshot } from '../../backup/snapshot.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { restoreTransaction } from '../../commit/restore-transaction.ts';
@@ -168,6 +169,10 @@ async function restore(
       session.transact(restoreTransaction(next.plan, next.present.schema, globalOf(next.present.rows)), {
         comment: `kiln restore: ${next.plan.rows.length} rows`,
       }),
+    partOf: (next, rows) => {
+      const part = partOf(next.plan, next.present.schema, rows);
+      return part === next.plan ? next : { ...next, plan: part };
+    },
     planAgain: async () => {
       await session.untilSynced(AbortSignal.timeout(RECONNECT_MS));
       const now = await readSnapshot(session, present.identity.kubernetes);

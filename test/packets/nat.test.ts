@@ -3,6 +3,8 @@
  * the gateway node is killed under traffic, and traffic goes on through the next; nothing answers after the deletion.
  */
 import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
@@ -112,6 +114,26 @@ async function sourcesOf(pod: RunningPod, to: string): Promise<readonly string[]
   return nftables.flatMap((one) => one.set?.elem ?? []).toSorted();
 }
 
+/** A connection of TCP to a host, on which the pod sends all the time. @returns ends it */
+async function streamFrom(pod: RunningPod, to: string): Promise<() => Promise<void>> {
+  const server = `require('net').createServer((one) => one.on('error', () => {}).resume()).listen(9090, '::', () => console.log('listens'))`;
+  const client = `const one = require('net').connect(9090, process.argv[1]).on('error', () => {});
+    one.on('connect', () => { console.log('connected'); setInterval(() => one.write('x'), 20); });`;
+  const started = async (namespace: NetworkNamespace, source: string, ...args: readonly string[]): Promise<ChildProcess> => {
+    const [program, ...rest] = namespace.command(process.execPath, '-e', source, ...args);
+    const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'ignore'] });
+    await once(child.stdout, 'data');
+    return child;
+  };
+  const children = [await started(outside, server), await started(pod.sandbox.namespace, client, to)];
+  return async () => {
+    for (const child of children) {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+  };
+}
+
 /** What the server behind the port of an OvnDnatRule answers. */
 async function asked(address: string): Promise<string> {
   return await outside.ask(address, 8080);
@@ -218,10 +240,16 @@ test('an OvnFip changes its type under traffic: the host outside goes on with th
 });
 
 test(
-  'the gateway node is killed under traffic: traffic goes on through the next one, and a distributed OvnFip loses nothing',
+  'T52 the gateway node is killed under traffic: traffic goes on through the next one, open connections leak no address, a distributed OvnFip loses nothing',
   { skip },
   async (t) => {
     const active = await gatewayNode();
+    // Nothing of the Vpc leaves with an address of its own.
+    await outside.run(
+      'nft',
+      `table inet leaks { chain input { type filter hook prerouting priority 0; ip saddr 10.66.0.0/24 counter; }; }`,
+    );
+    const stream = await streamFrom(plain, OUTSIDE.v4);
     const traffic = {
       'to a centralized OvnFip': outside.ping(CENTRAL.v4),
       'from a pod with the address of an OvnSnatRule': plain.sandbox.namespace.ping(OUTSIDE.v4),
@@ -236,6 +264,8 @@ test(
     assert.ok((await asked(SHARED.v4)).endsWith(OUTSIDE.v4));
     assert.deepEqual(await sourcesOf(plain, OUTSIDE.v4), [SHARED.v4]);
     for (const pinging of Object.values(traffic)) await pinging.answered();
+    await stream();
+    assert.match(await outside.run('nft', 'list', 'table', 'inet', 'leaks'), /counter packets 0 /);
     const longest: number[] = [];
     for (const [what, pinging] of Object.entries(traffic)) {
       longest.push((await pinging.end()).longestMs);

@@ -52,6 +52,18 @@ test('a DEL removes a port whose Interface lost its keys to another program', as
   assert.deepEqual((await replayNode(5051, steps)).findings, []);
 });
 
+test('an interface of a forgotten sandbox goes though another pod, without that interface, has the name of its pod', async () => {
+  const steps: readonly NodeStep[] = [
+    { ...POD, name: 'e', second: true, annotateMs: 300 },
+    { do: 'wait', ms: 7_000 },
+    { do: 'api-away', ms: 90_000 },
+    { do: 'delete', name: 'e', how: 'forget' },
+    { ...POD, name: 'e' },
+    { do: 'converge' },
+  ];
+  assert.deepEqual((await replayNode(5044, steps)).findings, []);
+});
+
 test('a DEL is not answered while the removal of a link is due that a killed program made', async () => {
   const steps: readonly NodeStep[] = [
     { ...POD, name: 'c' },

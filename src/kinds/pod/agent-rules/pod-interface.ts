@@ -86,12 +86,14 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
 }
 
 /**
- * Its namespace is gone, and so is its pod; or the agent found it at its start, as after a reboot: then the runtime makes another sandbox, and
+ * Its namespace is gone, and so is its pod, or another one has its name; or the agent found it at its start, as after a reboot: then the runtime makes another sandbox, and
  * nothing would remove this one.
  */
-function isAbandoned(world: NodeWorld, { order }: Attachment, name: DeviceName, pod: NodePod | undefined): boolean {
+function isAbandoned(world: NodeWorld, { order, podUid }: Attachment, name: DeviceName, pod: NodePod | undefined): boolean {
   const device = world.devices.get(name);
-  return device?.kind === 'no-namespace' && (pod === undefined || (order === 0 && device.linked !== true));
+  if (device?.kind !== 'no-namespace') return false;
+  const isGone = pod === undefined || (podUid !== undefined && pod.uid !== podUid);
+  return isGone || (order === 0 && device.linked !== true);
 }
 
 /**

@@ -34,6 +34,11 @@ class Word extends ListedTarget<Wish, string, string> {
   slowly: Promise<void> = Promise.resolve();
   lists = 0;
   writes = 0;
+  isOutdated = false;
+
+  protected override outdated(isOutdated: boolean): void {
+    this.isOutdated = isOutdated;
+  }
 
   protected async list(): Promise<string> {
     this.lists += 1;
@@ -145,6 +150,29 @@ test('a list that a write overlapped is thrown away, and stop waits for the writ
   assert.equal(target.present, 'last');
   changes.stop();
   assert.equal(scene.clock.timers, 0);
+});
+
+test('the last list is outdated from the begin of a write until one after it succeeded', async () => {
+  const scene = await observed();
+  const { target, changes } = scene;
+  const written = Promise.withResolvers<void>();
+  target.answer = async () => {
+    await written.promise;
+    target.present = '';
+    return { ok: true, output: '' };
+  };
+  target.desired.add({ kind: 'wish', word: 'new' });
+  target.flush();
+  await scene.pass(6_000);
+  assert.equal(target.isOutdated, true, 'it is under way');
+  const { lists } = target;
+  written.resolve();
+  await scene.pass(100);
+  assert.deepEqual([target.lists > lists, target.isOutdated], [true, true], 'it could not be listed');
+  target.present = 'new';
+  await scene.pass(6_000);
+  assert.equal(target.isOutdated, false);
+  changes.stop();
 });
 
 test('nothing is written before the first list succeeded', async () => {

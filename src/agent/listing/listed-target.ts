@@ -56,6 +56,9 @@ export abstract class ListedTarget<O extends AnyOutput, Seen, Change> implements
    */
   protected taken(_seen: Seen, _isOwn: boolean): void {}
 
+  /** Called when a write begins (true), and when it was listed what there is after it (false): meanwhile the last list may be wrong. */
+  protected outdated(_isOutdated: boolean): void {}
+
   /** Identities that may differ: those with outputs, or one whose outputs are all that there should be. */
   protected identities(): Iterable<string> {
     return this.desired.ids;
@@ -116,6 +119,7 @@ export abstract class ListedTarget<O extends AnyOutput, Seen, Change> implements
   async #write(id: string, change: Change): Promise<void> {
     const { retries, log, wake } = this.#options;
     this.#writes += 1;
+    this.outdated(true);
     const ran = await this.write(change);
     await this.#read(ran.ok);
     const reason = ran.ok ? this.#missing(id, change) : this.reason(ran.message);
@@ -145,6 +149,7 @@ export abstract class ListedTarget<O extends AnyOutput, Seen, Change> implements
     try {
       const seen = await this.list();
       if (this.#writes !== writes) return;
+      this.outdated(false);
       if (!isOwn && equal(seen, this.#seen)) return;
       this.#seen = seen;
       this.taken(seen, isOwn);

@@ -9,7 +9,7 @@ import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
-import type { NodeWorld } from '../world/node-world.ts';
+import { HOST_LINKS, type NodeWorld } from '../world/node-world.ts';
 import type { HostLinkOutput } from '../world/outputs.ts';
 import type { HostLink } from '../world/device-network.ts';
 import { hostLinks, LINK_DETAILS, linkDetails } from './host-links.ts';
@@ -45,6 +45,12 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
     const { hostLinks: table } = this.#world;
     for (const name of [...table.keys()]) if (!seen.has(name)) table.delete(name);
     for (const [name, link] of seen) if (!equal(table.peek(name), link)) table.set(name, link);
+  }
+
+  protected override outdated(isOutdated: boolean): void {
+    const { outdated } = this.#world;
+    if (isOutdated) outdated.set(HOST_LINKS, true);
+    else outdated.delete(HOST_LINKS);
   }
 
   /** Lines for `ip -batch`. */

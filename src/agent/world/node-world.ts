@@ -68,6 +68,9 @@ export type ObservedDevice =
 /** Key of table `failures` while the API server does not answer. */
 export const API_SERVER = 'the API server';
 
+/** Key of table `outdated` for `hostLinks`. */
+export const HOST_LINKS = 'host-links';
+
 type TablesOfKinds = ReturnType<AgentTables['tablesOfKinds']>;
 
 /** A kind that a node agent observes, by plural name. */
@@ -80,7 +83,7 @@ export type WrittenResource = {
 /** Beside the tables of kinds, which their records have. */
 export class NodeWorld extends AgentTables {
   /** The node's own devices by name, with their addresses and routes. Index `address`: without the length of the prefix. */
-  readonly hostLinks = new Table<HostLink>(this.reactor, 'host-links', { address: ({ addresses }) => addresses.map(withoutLength) });
+  readonly hostLinks = new Table<HostLink>(this.reactor, HOST_LINKS, { address: ({ addresses }) => addresses.map(withoutLength) });
   /** Index `interface`: attachments of one interface of a pod, which differ in their sandbox. */
   readonly attachments = new Table<Attachment>(this.reactor, 'attachments', { interface: (attachment) => [interfaceOf(attachment)] });
   readonly ports = new Table<VswitchPort>(this.reactor, 'ports');
@@ -96,6 +99,11 @@ export class NodeWorld extends AgentTables {
   readonly gatewayNamespaces = new Table<GatewayNamespace>(this.reactor, 'gateway-namespaces');
   /** By path of the namespace. */
   readonly bfdResponders = new Table<BfdResponder>(this.reactor, 'bfd-responders');
+  /**
+   * Tables that the agent's own write may have made wrong: it is under way, or not listed yet. Before a rule lets go of what cannot be had again,
+   * for what such a table shows, it waits.
+   */
+  readonly outdated = new Table<true>(this.reactor, 'outdated');
   /** Why the last write for an identity failed, by `<kind> <identity>`; it is tried again. */
   readonly failures = new Table<string>(this.reactor, 'failures');
 

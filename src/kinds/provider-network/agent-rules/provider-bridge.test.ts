@@ -67,6 +67,37 @@ test('exchangeLinkName: after a start of the node the interface has its own name
   assert.deepEqual([networkOf(made.link('eth1')), networkOf(made.link('br-net1')), made.link('eth1').type], [OWN, NONE, 'openvswitch']);
 });
 
+test('a network that is turned off or on again while lines for it run ends with all that the interface had', () => {
+  const preserved = { preserveVlanInterfaces: true };
+  for (const spec of [{}, EXCHANGED, preserved, { ...EXCHANGED, ...preserved }])
+    for (const turned of ['off', 'off and on', 'on'])
+      for (let steps = 0; steps < 6; steps++) {
+        const made = scene(spec, { 'eth1.30': VLAN });
+        const before = links(made);
+        const why = `${JSON.stringify(spec)} ${turned} after ${steps}`;
+        if (turned === 'on') {
+          made.settle();
+          made.world.providerNetworks.delete('net1');
+        }
+        const rounds = (most: number): void => {
+          for (let round = 0; round < most; round++) made.carryOut();
+        };
+        for (let step = 0; step < steps; step++) made.overlap(() => rounds(1));
+        made.overlap(() => {
+          if (turned === 'on') made.network('net1', spec);
+          else made.world.providerNetworks.delete('net1');
+          rounds(6);
+          if (turned === 'off and on') made.network('net1', spec);
+        });
+        made.settle();
+        if (turned === 'on') assert.match(made.kinds(), /net1:/, why);
+        made.world.providerNetworks.delete('net1');
+        made.settle();
+        assert.deepEqual(links(made), before, why);
+        assert.equal(made.world.settings.get('kiln.io/taken-interfaces'), undefined, why);
+      }
+});
+
 test('names, the interface of a node and its exclusion can be changed: what there is is given back first', () => {
   const made = scene({}, { eth2: { ...BARE, mac: '02:00:00:00:00:02', addresses: ['172.19.0.2/16'] } });
   const before = links(made);
@@ -146,6 +177,22 @@ test('N47, N48 a bridge that is deleted by hand takes VLAN interfaces with it: t
     made.settle();
     if (deleted) assert.deepEqual(links(made), before);
     else assert.deepEqual(made.link('eth1.30'), { ...VLAN, vlan: { parent: 'br-net1', tag: 30 } });
+  }
+});
+
+test('a network that no longer preserves VLAN interfaces, while one goes to its bridge, gives it back', () => {
+  for (let steps = 0; steps < 8; steps++) {
+    const made = scene({ preserveVlanInterfaces: true }, { 'eth1.30': VLAN });
+    const rounds = (most: number): void => {
+      for (let round = 0; round < most; round++) made.carryOut();
+    };
+    for (let step = 0; step < steps; step++) made.overlap(() => rounds(1));
+    made.overlap(() => {
+      made.network('net1', {});
+      rounds(3);
+    });
+    made.settle();
+    assert.deepEqual(made.link('eth1.30'), VLAN, `after ${steps}`);
   }
 });
 

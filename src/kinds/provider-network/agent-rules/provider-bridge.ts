@@ -7,7 +7,7 @@ import { macFromBytes } from '../../../net/mac.ts';
 import { LONGEST_DEVICE, providerBridge } from '../resource/node-network.ts';
 import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
-import type { NodeWorld } from '../../../agent/world/node-world.ts';
+import { HOST_LINKS, type NodeWorld } from '../../../agent/world/node-world.ts';
 import type { MoveOutput, NodeOutput } from '../../../agent/world/outputs.ts';
 import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import {
@@ -165,7 +165,8 @@ export function given(world: NodeWorld, settings: NodeSettings, network: string)
   const back = union(recordOf(world, bridge), { addresses: device.addresses, routes: device.routes });
   const vlans = vlansBack(world, bridge, uplink);
   const isBack = hasAll(link, back) && device.addresses.length === 0;
-  if (isBack && vlans.length === 0) return { outputs: [], ...kept };
+  // While an earlier move is under way the interface still shows what it had: the bridge would go with its addresses.
+  if (isBack && vlans.length === 0) return { outputs: world.outdated.has(HOST_LINKS) ? [stays] : [], ...kept };
   return { outputs: [stays, ...(isBack ? [] : [move(bridge, uplink, back)]), ...vlans], ...kept };
 }
 
@@ -181,7 +182,8 @@ function namedBack(world: NodeWorld, taken: TakenInterface): NetworkPart {
   if (own !== undefined) {
     const vlans = vlansRestored(world, taken.vlans, original);
     const isBack = own.up && hasAll(own, taken);
-    return isBack && vlans.length === 0 ? { outputs: [] } : { outputs: [...(isBack ? [] : [rename(networkOf(taken))]), ...vlans], taken };
+    if (isBack && vlans.length === 0) return world.outdated.has(HOST_LINKS) ? { outputs: [], taken } : { outputs: [] };
+    return { outputs: [...(isBack ? [] : [rename(networkOf(taken))]), ...vlans], taken };
   }
   // The device of the bridge goes a moment after the bridge.
   if (world.hostLinks.has(original)) return { outputs: [], taken };

@@ -9,7 +9,7 @@
 import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
 import { isExcluded } from '../resource/node-network.ts';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
-import type { NodeWorld } from '../../../agent/world/node-world.ts';
+import { HOST_LINKS, type NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import { portKey } from '../../../agent/world/port-keys.ts';
 import {
@@ -64,7 +64,7 @@ export function vlansOf(
   const interfaces = [...known, ...found.filter(({ name }) => known.every((one) => one.name !== name))]
     .map((one) => ({ ...one, ...union(one, world.hostLinks.get(one.name) ?? NO_NETWORK) }))
     // No longer preserved: the record ends when it is on the node's interface again.
-    .filter((one) => preserveVlanInterfaces || !isOn(world, one, port))
+    .filter((one) => preserveVlanInterfaces || world.outdated.has(HOST_LINKS) || !isOn(world, one, port))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const text = vlanInterfacesText(interfaces);
   const isRecorded = text === vlanInterfacesText(recorded);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { hostLinkLines } from '../../../../agent/uplink/uplink-commands.ts';
 import { HOST_LINK_KINDS, hostLinkId } from '../../../../agent/uplink/uplink-target.ts';
-import { NodeWorld } from '../../../../agent/world/node-world.ts';
+import { HOST_LINKS, NodeWorld } from '../../../../agent/world/node-world.ts';
 import type { HostLinkOutput, ObjectMetadataOutput, NodeOutput } from '../../../../agent/world/outputs.ts';
 import { type HostLink, takenText } from '../../../../agent/world/device-network.ts';
 import { providerNetworks } from '../provider-networks.ts';
@@ -132,6 +132,33 @@ export class UnderlayScene {
       }
     }
     throw new assert.AssertionError({ message: `no rest: ${this.kinds()}\n${ran.join('\n')}` });
+  }
+
+  /** Runs the lines that are due; what they did is observed only after `meanwhile`. */
+  overlap(meanwhile: () => void): void {
+    const { hostLinks, bridges, outdated } = this.world;
+    const due = this.#hostLinks().find((output) => this.#linesOf(output).length > 0);
+    const before = [...hostLinks.entries()];
+    if (due !== undefined) this.run(this.#linesOf(due));
+    const after = [...hostLinks.entries()];
+    this.#show(before);
+    outdated.set(HOST_LINKS, true);
+    meanwhile();
+    // A bridge that went or came meanwhile took its device with it, with all that was on it, or brought it.
+    const isGone = (name: string, { type = '' }: HostLink): boolean => ['openvswitch', 'tun'].includes(type) && !bridges.has(name);
+    const left = after.filter(([name, link]) => !isGone(name, link));
+    for (const [name, { addresses }] of after)
+      assert.ok(addresses.length === 0 || left.some(([one]) => one === name), `bridge ${name} went with ${addresses.join()}`);
+    const known = new Set([...before, ...after].map(([name]) => name));
+    left.push(...[...hostLinks.entries()].filter(([name]) => !known.has(name)));
+    this.#show(left);
+    outdated.delete(HOST_LINKS);
+  }
+
+  #show(links: readonly (readonly [string, HostLink])[]): void {
+    const { hostLinks } = this.world;
+    for (const name of [...hostLinks.keys()]) hostLinks.delete(name);
+    for (const [name, link] of links) hostLinks.set(name, link);
   }
 
   /** Runs lines as the kernel would. @throws Error with what `ip` prints */

@@ -344,6 +344,10 @@ export const REASONS = {
     means: 'Subnets with spec.enableEcmp of a Vpc with BFD have fewer than two gateway nodes to share their traffic over',
     next: 'create an OvnEip of type lsp for each gateway node, in an external Subnet of the Vpc, and see that it becomes ready',
   },
+  RouteHidden: {
+    means: 'OVN takes the route with the longest prefix, and routes of enableEcmp over gateway nodes hide another route, or would',
+    next: 'do what the message says: remove one of the two, or turn enableEcmp off',
+  },
   BfdPortUnhosted: { means: 'no node can host the BFD port of the Vpc', next: 'label a node, or correct spec.bfdPort.nodeSelector' },
   BfdUnwatched: {
     means: 'a static route requests a BFD session and has none: the route is in effect without it',

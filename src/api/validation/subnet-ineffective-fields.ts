@@ -14,8 +14,15 @@ interface Need {
   readonly met: boolean;
 }
 
-/** One finding for each ineffective field, with the first missing setting. */
-export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: Pick<SubnetSettings, 'defaultVpc'>): readonly Finding[] => {
+/**
+ * One finding for each ineffective field, with the first missing setting.
+ * @param inBfdVpc whether its Vpc has `enableBfd`
+ */
+export const ineffectiveSubnetFields = (
+  { name, spec }: NamedSubnet,
+  settings: Pick<SubnetSettings, 'defaultVpc'>,
+  inBfdVpc: boolean,
+): readonly Finding[] => {
   const { dhcpV4Options = '', dhcpV6Options = '', ipv6RAConfigs = '', allowSubnets = [], acls = [], routeTable = '' } = spec;
   const { gatewayType = '', gatewayNode = '', gatewayNodeSelectors = [], vlan = '' } = spec;
   const { natOutgoingPolicyRules: rules = [] } = spec;
@@ -31,6 +38,8 @@ export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: P
   const routed = { what: 'spec.logicalGateway true', met: vlan === '' || spec.logicalGateway === true };
   const networks = { what: 'spec.cidrBlock', met: v4 !== undefined || v6 !== undefined };
   const centralized = { what: 'spec.gatewayType centralized', met: gatewayType === 'centralized' };
+  // In a custom Vpc it shares the traffic over the gateway nodes that BFD watches.
+  const bfd = { what: `the default Vpc, ${settings.defaultVpc}, or a Vpc with spec.enableBfd true`, met: inBfdVpc };
   const { externalEgressGateway: egress = '', policyRoutingTableID: table = 0, policyRoutingPriority: priority = 0 } = spec;
   const ownTable = {
     what: 'a spec.policyRoutingTableID that is not 0 and not 253 to 255, which are the tables of the host',
@@ -56,7 +65,7 @@ export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: P
     ['gatewayType', centralized.met ? gatewayType : '', [ovn, inDefault]],
     ['gatewayNode', gatewayNode, [ovn, inDefault, centralized]],
     ['gatewayNodeSelectors', gatewayNodeSelectors.length === 0 ? '' : JSON.stringify(gatewayNodeSelectors), [ovn, inDefault, centralized]],
-    ['enableEcmp', spec.enableEcmp === true ? 'true' : '', [ovn, inDefault, centralized]],
+    ['enableEcmp', spec.enableEcmp === true ? 'true' : '', [ovn, inDefault.met ? centralized : bfd]],
     ['logicalGateway', spec.logicalGateway === true ? 'true' : '', [{ what: 'spec.vlan', met: vlan !== '' }]],
   ];
   return set.flatMap(([field, value, needs]) => {

@@ -146,6 +146,70 @@ test('each family is shared over the gateway nodes that have it, if there are tw
   );
 });
 
+describe('Subnets that share their traffic over gateway nodes', () => {
+  const shared = (prefix: string, peers: readonly unknown[]): readonly unknown[] =>
+    peers.map((peer) => ['src-ip', String(peer), `BFD/blue-external|${String(peer)}`, { ecmp_symmetric_reply: 'true' }]);
+  const scene = (): { readonly bench: RuleBench; readonly peers: (key: string) => readonly unknown[]; readonly told: () => string } => {
+    const made = new NatScene({ inside: '10.5.0.0/24,fd05::/64', external: '172.20.0.0/24,fd20::/64' });
+    const { bench } = made;
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true });
+    bench.put('subnets', { metadata: { name: 'inside' }, spec: { ...bench.object('subnets', 'inside')?.spec, enableEcmp: true } });
+    for (const name of ['gw1', 'gw2']) {
+      made.eip(name, { type: 'lsp' });
+      const eip = bench.object('ovn-eips', name) ?? assert.fail();
+      bench.put('ovn-eips', { metadata: { name }, spec: eip.spec, status: { ...eip.status, ready: true } });
+    }
+    bench.converge();
+    return {
+      bench,
+      peers: (key) => ['gw1', 'gw2'].map((name) => bench.object('ovn-eips', name)?.status?.[key]),
+      told: () => ['vpcs blue', 'subnets inside'].map((one) => bench.conditionText(...(one.split(' ') as ['vpcs', string]))).join('\n'),
+    };
+  };
+  const route = (cidr: string, nextHopIP: string): object => ({ policy: 'policyDst', cidr, nextHopIP });
+
+  test('share it beside a default route to the external gateway as well, and nothing is reported', () => {
+    const { bench, peers, told } = scene();
+    const staticRoutes = [route('0.0.0.0/0', '172.20.0.1'), route('::/0', 'fd20::1')];
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true, staticRoutes });
+    bench.converge();
+    assert.deepEqual(routes(bench, '10.5.0.0/24'), shared('10.5.0.0/24', peers('v4Ip')));
+    assert.deepEqual(routes(bench, 'fd05::/64'), shared('fd05::/64', peers('v6Ip')));
+    const hops = routes(bench, '0.0.0.0/0').map((one) => (one as readonly unknown[])[1]);
+    assert.ok(hops.includes('172.20.0.1'), 'it stays for other Subnets');
+    assert.match(bfd(bench), /^True/);
+    assert.doesNotMatch(told(), /WithoutEffect/);
+    bench.delete('ovn-eips', 'gw2');
+    bench.converge();
+    assert.deepEqual(routes(bench, '10.5.0.0/24'), [], 'the default route is in effect again');
+  });
+
+  test('a default route elsewhere is reported, and a more specific route is not hidden, which is reported too', () => {
+    const { bench, peers, told } = scene();
+    const put = (staticRoutes: readonly object[]): void => {
+      bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true, staticRoutes });
+      bench.converge();
+    };
+    put([route('0.0.0.0/0', '10.5.0.9')]);
+    assert.deepEqual(routes(bench, '10.5.0.0/24'), shared('10.5.0.0/24', peers('v4Ip')));
+    assert.match(told(), /spec\.staticRoutes\[0\] "0\.0\.0\.0\/0" goes by way of 10\.5\.0\.9, and Subnet inside does not take it/);
+    put([route('10.0.0.0/8', '10.5.0.9')]);
+    assert.deepEqual(routes(bench, '10.5.0.0/24'), []);
+    assert.deepEqual(routes(bench, 'fd05::/64'), shared('fd05::/64', peers('v6Ip')));
+    assert.match(
+      told(),
+      /spec\.enableEcmp "true" does not share the IPv4 traffic .* hide the static route 10\.0\.0\.0\/8 by way of 10\.5\.0\.9/,
+    );
+    assert.equal(bench.condition('subnets', 'inside', 'WithoutEffect')?.reason, 'RouteHidden');
+    put([]);
+    assert.doesNotMatch(told(), /WithoutEffect/);
+    assert.equal(bench.writesAfterRestart(), 0);
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: false });
+    bench.converge();
+    assert.match(told(), /spec\.enableEcmp "true" has no effect alone; it takes effect together with .* a Vpc with spec\.enableBfd true/);
+  });
+});
+
 describe('bfdPort', () => {
   const group = (bench: RuleBench): readonly string[] =>
     bench

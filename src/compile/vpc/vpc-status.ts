@@ -16,6 +16,7 @@ import { gatewayConfigFindings } from '../nat/gateway-config-report.ts';
 import { replacedRouteFindings } from './external-default-route.ts';
 import { externalCondition, externalStatus, unusedExternals } from '../nat/external-status.ts';
 import { rowConflictOf } from '../row-conflict.ts';
+import { hiddenDefaultRoutes } from '../subnet/rows/shared-subnet-routes.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import { gcModeFinding } from '../gc-annotation.ts';
@@ -128,6 +129,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...bfdFindings(world, view),
     ...(view.isDefault ? gatewayConfigFindings(world) : []),
     ...replacedRouteFindings(world, name),
+    ...hiddenDefaultRoutes(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(unansweredNextHops, name),
     ...world.ask(overlappingPeerings, name),

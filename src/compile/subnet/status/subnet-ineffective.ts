@@ -20,8 +20,10 @@ import { subnetFindings } from '../validity/subnet-findings.ts';
 import { networksWithoutGateway } from '../rows/subnet-gateway.ts';
 import { requestedNetworks } from '../validity/subnet-networks.ts';
 import { networkMissing } from '../validity/subnet-provider.ts';
+import { sharedRoutes, unsharedTraffic } from '../rows/shared-subnet-routes.ts';
 import { sourceRoutes } from '../rows/subnet-routes.ts';
 import { subnetView } from '../validity/subnet-view.ts';
+import { vpcSpec } from '../../vpc/vpc-view.ts';
 import { sharedRoute } from '../../vpc/shared-routes.ts';
 import type { Route } from '../../vpc/requested-route.ts';
 import { commandText } from '../../../text/command-text.ts';
@@ -56,8 +58,9 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...nearlyFull(world, subject, spec.cidrBlock),
     ...notJoined(world, subject),
     ...claimsForJoin(world, subject),
-    ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
-    ...ineffectiveSubnetFields({ name, spec }, world.settings),
+    ...routesInEffect(world, name).flatMap((route) => routeShared(world, subject, route)),
+    ...unsharedTraffic(world, subject),
+    ...ineffectiveSubnetFields({ name, spec }, world.settings, world.ask(hasBfd, world.ask(subnetView, name)?.vpc ?? '')),
     ...allowedHostBits({ name, spec }),
     ...matches,
     ...unreadAnnotations(subject, metadata?.annotations),
@@ -166,6 +169,15 @@ function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
     }),
   );
 }
+
+/** Of several to gateway nodes one. */
+function routesInEffect(world: World, name: string): readonly Route[] {
+  const shared = new Map(world.ask(sharedRoutes, name).map(({ route }) => [route.prefix, route]));
+  return [...world.ask(sourceRoutes, name), ...shared.values()];
+}
+
+/** Whether a Vpc has `enableBfd`: its other fields do not concern its Subnets. */
+const hasBfd: Query<boolean> = defineQuery('vpc-has-bfd', (world, vpc) => world.ask(vpcSpec, vpc)?.enableBfd === true);
 
 function routeShared(world: World, subject: Subject, route: Route): readonly Finding[] {
   const vpc = world.ask(subnetView, subject.name)?.vpc;

@@ -51,13 +51,7 @@ function runNpm(args) {
 
 function findNode() {
   const own = join(binaries, 'node');
-  if (!works(own)) {
-    say(`installing Node ${NEEDED_MAJOR} (npm rebuild node)`);
-    runNpm(['rebuild', 'node', '--foreground-scripts']);
-  }
-  if (!works(own)) {
-    fail(`the npm package "node" did not install here: install Node ${NEEDED_MAJOR} or newer, and run this again`);
-  }
+  if (!works(own)) fail(`the package of Node did not install here: install Node ${NEEDED_MAJOR} or newer, and run this again`);
   return own;
 }
 

@@ -33,6 +33,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/cluster/agent-manifest.test.ts': { seconds: 180, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },
   'test/cluster/manifests.test.ts': { seconds: 240, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },
   'test/cluster/agent-policy.test.ts': { seconds: 20, cores: 0.5, onlyLong: true },
+  'test/package/package.test.ts': { seconds: 20 },
   'test/packets/nat.test.ts': { seconds: 30, cores: 0.6 },
   'test/packets/external-gateway.test.ts': { seconds: 40, cores: 0.5, onlyLong: true },
   'test/packets/gateway-node.test.ts': { seconds: 90, cores: 0.6, onlyLong: true },

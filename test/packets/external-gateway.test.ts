@@ -3,6 +3,7 @@
  * else is set up. What is wrong in it is told on the Node, and no packet of the node itself is lost meanwhile.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
@@ -58,6 +59,29 @@ async function mappings({ node }: AgentNode): Promise<string> {
 
 async function addressesOn({ node }: AgentNode, device: string): Promise<string> {
   return await node.namespace.run('ip', '-o', 'address', 'show', 'dev', device).catch(() => '');
+}
+
+/** What a node has of the network, for an error's text. */
+async function stateOf(agent: AgentNode): Promise<string> {
+  const { namespace, vswitch } = agent.node;
+  const parts = await Promise.all([
+    agent.agentCommand('status').then(({ out, err }) => out + err),
+    namespace.run('ip', 'address', 'show'),
+    namespace.run('ip', 'route', 'show'),
+    vswitch.vsctl('show'),
+    vswitch.vsctl('--columns=name,external_ids', 'list', 'bridge'),
+    vswitch.vsctl('get', 'open_vswitch', '.', 'external_ids'),
+    metadataOf(agent).then((metadata) => JSON.stringify(metadata)),
+  ]);
+  return [...parts, readFileSync(agent.log, 'utf8').slice(-6_000)].join('\n---\n');
+}
+
+async function untilOn(agent: AgentNode, what: string, probe: () => Promise<boolean>): Promise<void> {
+  try {
+    await until(`${agent.node.name}: ${what}`, probe);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${await stateOf(agent)}`, { cause: error });
+  }
 }
 
 async function untilError(pattern: RegExp): Promise<void> {
@@ -126,17 +150,28 @@ test('a pod on the other node is reached by its eip, and one with snat reaches t
     await until(`the host outside sees ${address}`, async () => (await pod.sandbox.namespace.ask(OUTSIDE, 8080)).endsWith(address));
 });
 
-test('turned off or deleted it gives the interface back with its addresses', { skip }, async () => {
+test('turned off, deleted or with another node it gives the interface back with its addresses', { skip }, async () => {
   const isGiven = async (): Promise<boolean> =>
     (await addressesOn(gateway, 'eth1')).includes(OWN_ADDRESS) && !(await gateway.node.vswitch.vsctl('list-br')).includes('br-external');
   await configure({ 'enable-external-gw': 'false' });
-  await until('the interface is given back', isGiven);
+  await untilOn(gateway, 'the interface is given back', isGiven);
   assert.equal(await mappings(gateway), '');
   assert.ok(await outside.reaches('172.32.0.2'));
   await configure({ 'enable-external-gw': 'true' });
   await until(`${EIP} answers`, () => outside.reaches(EIP, { seconds: 1 }));
+  await configure({ 'external-gw-nodes': 'node-2' });
+  await untilOn(gateway, 'the interface is given back', isGiven);
+  await until(`${EIP} answers over the other node`, () => outside.reaches(EIP, { seconds: 1 }));
+  assert.match(await mappings(other), /external:br-external/);
+  // An agent that did not see it finds the interface as it is.
+  await other.killAgent();
   await cluster.client.delete(CONFIG_MAPS, CONFIG);
-  await until('the interface is given back', isGiven);
+  await until(
+    'the controller takes the label back',
+    async () => (await metadataOf(other)).labels?.['ovn.kubernetes.io/external-gw'] === undefined,
+  );
+  other.startAgent();
+  await untilOn(other, 'no bridge of it', async () => !(await other.node.vswitch.vsctl('list-br')).includes('br-external'));
   for (const node of [gateway, other])
     await until(`${node.node.name} has no label of it`, async () =>
       Object.keys((await metadataOf(node)).labels ?? {}).every((key) => !key.startsWith('external.')),

@@ -71,6 +71,7 @@ export const REASONS = {
   SwitchPending: { means: 'the logical switch does not exist yet', next: 'wait; if it lasts, see the log' },
   SubnetTerminating: { means: 'the Subnet is being deleted and accepts no new dependents', next: 'choose another Subnet' },
   EipTerminating: { means: 'the EIP is being deleted and accepts no new rule', next: 'name another EIP' },
+  VipTerminating: { means: 'the Vip is being deleted and accepts no new rule', next: 'name another Vip' },
   VpcTerminating: { means: 'the Vpc is being deleted and accepts no new Subnet', next: 'choose another Vpc' },
   WaitingForSubnet: { means: 'the Subnet does not exist or is not ready', next: 'kubectl describe subnet' },
   WaitingForNetwork: {

@@ -83,6 +83,11 @@ export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
   return spec.ovnEip ?? spec.eip ?? '';
 }
 
+/** The Vip that a NAT rule names as what it translates; empty for none. */
+export function vipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
+  return spec.ipType === 'vip' ? (spec.ipName ?? '') : '';
+}
+
 /** External and internal address or network, of each family that the NAT rule translates. */
 export function translationsOf({ status = {} }: Pick<NatRule, 'status'>): readonly (readonly [external: string, inner: string])[] {
   const { v4Eip = '', v6Eip = '', v4Ip, v6Ip, v4IpCidr = '', v6IpCidr = '' } = status;

@@ -1,6 +1,7 @@
 /** What a NAT rule translates: the addresses of an IP object or a Vip, or those in its spec; and the Vpc whose router does it. */
 import type { Finding, Subject } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
+import { isLateForVip } from '../../kinds/vip/dependencies/vip-of-rule.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { cidrOf, cidrsOverlap, formatCidr, parseCidr } from '../../net/cidr.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -56,6 +57,14 @@ export function targetOf(world: World, resource: OvnNatRule, rule: NatRule): Nat
   const vpcSubnet = isSnat ? (spec.vpcSubnet ?? '') : '';
   const ipName = spec.ipName ?? '';
   const isVip = !isSnat && spec.ipType === 'vip';
+  if (isVip && isLateForVip(world, rule))
+    return problem(
+      'VipTerminating',
+      'spec.ipName',
+      ipName,
+      'is a Vip that is being deleted',
+      commandText`such a Vip accepts no new ${kind}; kubectl describe vip ${ipName}`,
+    );
   const [namedField, namedValue] = vpcSubnet !== '' ? ['spec.vpcSubnet', vpcSubnet] : ['spec.ipName', ipName];
   const named: Named | undefined =
     vpcSubnet !== '' ? networkOf(world, vpcSubnet) : ipName === '' ? undefined : addressesNamed(world, isVip, ipName);

@@ -85,10 +85,3 @@ const vipParents: Query<readonly string[]> = defineQuery('vip-parents', (world, 
   }
   return [...new Set(ports)].toSorted();
 });
-
-/** Whether a NAT rule translates to the address of the Vip. */
-export function isUsedByRule(world: World, name: string): boolean {
-  return (['ovn-fips', 'ovn-dnat-rules', 'ovn-snat-rules'] as const).some((resource) =>
-    world.natRules[resource].select('ip', name).some(({ spec }) => spec.ipType === 'vip'),
-  );
-}

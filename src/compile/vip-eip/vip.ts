@@ -2,6 +2,7 @@
  * Vip: an address without a single owning pod. Depending on its type it has a port of its own, a virtual port for the pods that declare it,
  * or no rows; a pod may also use its address as its own.
  */
+import { blockersOf } from '../../blockers/blockers.ts';
 import { vipFindings } from '../../api/validation/vip-eip-validation.ts';
 import { cutToLabel } from '../../api/values/label-value.ts';
 import { labelKey } from '../../api/well-known.ts';
@@ -19,7 +20,7 @@ import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { vipIneffective } from './vip-ineffective.ts';
-import { isUsedByRule, vipPorts } from './vip-port.ts';
+import { vipPorts } from './vip-port.ts';
 import { vipUser, vipView } from './vip-view.ts';
 
 export const vip: Rule = {
@@ -41,7 +42,8 @@ export const vip: Rule = {
         ...vipIneffective(world, view, observed.spec),
         ...unreadAnnotations({ kind: 'Vip', name }, observed.metadata.annotations),
       ],
-      used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
+      used:
+        type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || blockersOf(world, 'vips', name).count > 0,
       labels: () => ({ [labelKey.ipReserved]: cutToLabel(user ?? '') }),
       spec: ({ v4, v6, mac }) => ({ v4ip: v4, v6ip: v6, ...(!ofRouter && { macAddress: mac }) }),
       status: ({ v4, v6, mac }) => ({

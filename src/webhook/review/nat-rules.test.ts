@@ -88,3 +88,18 @@ test('nothing is added to the address of a distributed OvnFip, and no OvnFip bec
   assert.deepEqual(denied(scene, 'ovn-fips', 'f1', { ...fip, ovnEip: 'e3' }, fip), []);
   assert.deepEqual(denied(scene, 'ovn-fips', 'f1', { ...fip, v4Ip: '10.5.0.10' }, fip), []);
 });
+
+test('the deletion of a Vip that a rule translates to is allowed with a warning that names the rule, or denied', () => {
+  const scene = new NatScene();
+  scene.eip('e1');
+  scene.put('vips', 'v1', { subnet: 'inside' });
+  const removal = admissionRequest('DELETE', 'vips', scene.bench.object('vips', 'v1') ?? {});
+  const observed = { world: scene.bench.world, complete: true, checkRequest: () => undefined };
+  assert.deepEqual(
+    validateRequest(removal, observed, () => undefined),
+    { denials: [], warnings: [] },
+  );
+  scene.put('ovn-fips', 'f1', { ovnEip: 'e1', ipType: 'vip', ipName: 'v1' });
+  const { warnings } = validateRequest(removal, observed, () => undefined, { inUse: 'wait', recentlyDenied: () => false });
+  assert.match(warnings.join(), /^Vip v1 is in use: .*: OvnFip f1$/);
+});

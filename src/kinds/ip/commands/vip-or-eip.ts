@@ -16,7 +16,7 @@ import { iptablesEipAddresses } from '../../iptables-eip/table/iptables-eip-addr
 import { ovnEipAddresses } from '../../ovn-eip/table/ovn-eip-addresses.ts';
 import { vipAddresses } from '../../vip/table/vip-addresses.ts';
 import type { NatRule, NatRuleResource } from '../../../world/nat-rules.ts';
-import { eipOfRule, natRulesOf } from '../../../world/nat-rules.ts';
+import { eipOfRule, vipOfRule, natRulesOf } from '../../../world/nat-rules.ts';
 import { traitsOf } from '../../../world/resources.ts';
 import type { Settings } from '../../../world/settings.ts';
 
@@ -56,7 +56,7 @@ export async function usersOfObject(object: AddressObject, client: KubeClient): 
   const named = await Promise.all(
     rules.map(async (kind) =>
       (await listed<NatRule>(client, kind))
-        .filter((rule) => (resource === 'vips' ? rule.spec.ipType === 'vip' && rule.spec.ipName === name : eipOfRule(rule) === name))
+        .filter((rule) => (resource === 'vips' ? vipOfRule(rule) : eipOfRule(rule)) === name)
         .map(({ metadata }) => `${traitsOf(kind).kind} ${metadata.name}`),
     ),
   );

@@ -1,6 +1,7 @@
 /** The dependencies of Vips, EIPs and NAT rules, which are alike for the kinds of each family. */
 import type { Dependency } from '../../../blockers/dependency.ts';
 import { eipsOfRule } from '../../../blockers/present-eip.ts';
+import { vipInUseBy } from '../../vip/dependencies/vip-of-rule.ts';
 import type { AddressResource } from '../../../world/address-objects.ts';
 import type { NatRuleResource } from '../../../world/nat-rules.ts';
 import { eipResourceOf, heldByRule } from '../../../world/nat-rules.ts';
@@ -42,6 +43,7 @@ export function natRuleDependencies(dependent: NatRuleResource): readonly Depend
       ),
       dependsOn: (world, name) => world.ask(eipsOfRule, `${dependent}/${name}`),
     },
+    ...vipDependency(dependent),
     {
       // The router of a Vpc has the rows of a rule in effect.
       on: 'vpcs',
@@ -50,6 +52,23 @@ export function natRuleDependencies(dependent: NatRuleResource): readonly Depend
         { kind: 'bucket', table: world.natRules[dependent], index: 'vpc', value },
       ]),
       dependsOn: (world, name) => [world.natRules[dependent].get(name)?.status?.vpc ?? ''].filter((vpc) => vpc !== ''),
+    },
+  ];
+}
+
+/** Rules of OVN may translate to a Vip; those of NAT gateways name addresses alone. */
+function vipDependency(dependent: NatRuleResource): readonly Dependency[] {
+  if (eipResourceOf(dependent) !== 'ovn-eips') return [];
+  return [
+    {
+      on: 'vips',
+      dependent,
+      dependents: defineSet(
+        `${dependent}-of-vip`,
+        (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'ip', value }],
+        where((world, vip, name) => world.ask(vipInUseBy, `${dependent}/${name}`) === vip),
+      ),
+      dependsOn: (world, name) => [world.ask(vipInUseBy, `${dependent}/${name}`)].filter((vip) => vip !== ''),
     },
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * Static routes by ECMP group: the routes of all owners that differ in the next hop only. OVN takes them as one route and sends each
- * connection by one of them.
+ * connection by one of them. Likewise the translations of both directions by router and external address.
  */
 import type { RowId } from '../nb/row-id.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
@@ -19,15 +19,15 @@ export class EcmpRoutes {
 
   /** An identity got its first row. Ignores other tables. */
   put(id: RowId): void {
-    if (isRoute(id)) this.#file(id, putInto);
+    if (isGrouped(id)) this.#file(id, putInto);
   }
 
   /** An identity lost its last row. */
   take(id: RowId): void {
-    if (isRoute(id)) this.#file(id, takeOut);
+    if (isGrouped(id)) this.#file(id, takeOut);
   }
 
-  /** The group of a route, tracked. */
+  /** The group of a route or a translation, tracked. */
   of(route: RowId): ReadonlySet<RowId> {
     const group = groupOf(route);
     if (this.#reactor.tracking) this.#reactor.track(this.#sources.get(group) ?? new KeyedSource(this.#sources, group));
@@ -42,11 +42,11 @@ export class EcmpRoutes {
   }
 }
 
-function isRoute(id: RowId): boolean {
-  return id.startsWith('Logical_Router_Static_Route/');
+function isGrouped(id: RowId): boolean {
+  return id.startsWith('Logical_Router_Static_Route/') || (id.startsWith('NAT/') && id.includes('|dnat_and_snat|'));
 }
 
-/** The identity without its last part, the next hop, which contains no `|`. */
+/** The identity without its last part, the next hop or the inner address, which contains no `|`. */
 function groupOf(route: RowId): string {
   return route.slice(0, route.lastIndexOf('|'));
 }

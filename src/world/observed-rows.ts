@@ -52,6 +52,8 @@ export interface ReadRows {
   serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
   ecmpRoutes(route: RowId): ReadonlySet<RowId>;
+  /** The NAT rows of type `dnat_and_snat` of any owner that differ from `nat`, of that type, in the inner address only; itself included. */
+  natsOfAddress(nat: RowId): ReadonlySet<RowId>;
 }
 
 export interface RowsListener {
@@ -292,6 +294,10 @@ export class ObservedRows implements ReadRows {
 
   ecmpRoutes(route: RowId): ReadonlySet<RowId> {
     return this.#ecmp.of(route);
+  }
+
+  natsOfAddress(nat: RowId): ReadonlySet<RowId> {
+    return this.#ecmp.of(nat);
   }
 
   /** Identities of all our rows, untracked: for the collection. */

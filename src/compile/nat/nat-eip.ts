@@ -46,7 +46,7 @@ export function eipOf(world: World, resource: OvnNatRule, rule: NatRule): RuleEi
     const { message } = findingOf({ kind, name }, { code: reason, field: 'spec.ovnEip', value, problem: text, rule: advice });
     return { reason, message, ...(value === '' && { incomplete: true as const }) };
   };
-  if (value === '') return problem('NatRuleInvalid', 'is empty', `a ${kind} names the OvnEip with its external address`);
+  if (value === '') return problem('NatRuleInvalid', 'is empty', `an ${kind} names the OvnEip with its external address`);
   if (world.ask(isLateForEip, `${resource}/${name}`)) return eipTerminating(resource, rule);
   const eip = world.ask(ovnEipInUse, value);
   const held = heldByRule(rule);

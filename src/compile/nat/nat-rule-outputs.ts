@@ -20,6 +20,9 @@ import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
 import { outgoingPolicies } from './outgoing-policies.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import type { Translation } from './nat-pairs.ts';
+import { natId } from './nat-pairs.ts';
+import { foreignNat } from './foreign-nat.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
 import { translations } from './translation.ts';
 
 /** The rule of a kind. */
@@ -75,6 +78,14 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
         }),
       },
     ];
+  const foreign = foreignNat(world, resource, result);
+  if (
+    foreign !== undefined &&
+    !result.pairs.some(({ external, inner }) => isOurs(world, natId(result.vpc, 'dnat_and_snat', external, inner), owner))
+  )
+    return [
+      { ...patch, ...notInEffect(resource, patch, { reason: 'RowConflict', message: `${traitsOf(resource).kind} ${name}: ${foreign}` }) },
+    ];
   const rows = natRows(world, resource, result, owner);
   // A rule that is not durable yet could go before its rows. Those of Kube-OVN, which gave it no finalizer in older releases, stay.
   if (!view.durable && !rows.some((row) => row.kind === 'row' && world.rows.state(row.id) !== undefined)) return [patch];
@@ -111,7 +122,7 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
   const subject = `${kind} ${owner.name}`;
   const placed = hasRows(world, resource, translation, owner);
   const connected = hasExternalPort(world, translation.vpc, translation.external);
-  const conflict = rowConflictOf(world, owner);
+  const conflict = rowConflictOf(world, owner) ?? foreignNat(world, resource, translation);
   const ready = placed && connected && conflict === undefined;
   const waiting = waitingRules(world, key);
   const conditions: ConditionOutput[] = [...(patch.conditions ?? [])];

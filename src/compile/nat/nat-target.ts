@@ -85,7 +85,7 @@ export function targetOf(world: World, resource: OvnNatRule, rule: NatRule): Nat
       'spec.ipName',
       '',
       'is empty, and so are the other fields for the address',
-      `a ${kind} names what it translates in ${fields}`,
+      `an ${kind} names what it translates in ${fields}`,
     );
   }
   const namedVpc = named === undefined ? '' : (world.ask(subnetView, named.subnet)?.vpc ?? '');

@@ -150,6 +150,7 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
         // A network with host bits is in effect as the network: nothing needs to be done.
         .flatMap(({ what, reason: of, ...one }) => (what === 'not implemented' || of === 'HostBitsCleared' ? [] : [{ ...one, what }]))
         .map((one) => finding(one.what, resource, key, one.message, one.since));
+      ineffective.push(...missingParts(resource, key, object));
       if (running !== undefined) {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
         return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];
@@ -159,6 +160,17 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),
   );
+}
+
+/** Parts that an object requests and has not, while it is ready all the same: external ports of a Vpc, and its BFD sessions. */
+function missingParts(resource: ResourceName, key: string, object: AnyObservedObject): readonly Finding[] {
+  if (object.metadata.deletionTimestamp !== undefined) return [];
+  return (['External', 'Bfd'] as const).flatMap((type) => {
+    const condition = conditionOf(resource, object, type);
+    if (condition?.status !== 'False') return [];
+    const { message = '', lastTransitionTime = object.metadata.creationTimestamp } = condition;
+    return [finding('not ready', resource, key, message, lastTransitionTime)];
+  });
 }
 
 /** An EIP whose rule or router port is not implemented: nothing on it can be corrected, so it is a note, as its rule is. */

@@ -21,7 +21,7 @@ export function foreignNat(world: World, resource: OvnNatRule, { vpc, pairs }: T
       if (id === own || ownership?.kind !== 'foreign') continue;
       const target = identityOf(id).slice(identityOf(id).lastIndexOf('|') + 1);
       const row = `NAT row dnat_and_snat ${external} to ${target} of router ${vpc}`;
-      return `${row} belongs to ${neighbourOf(ownership)}, and OVN takes one row for an external address; use an OvnEip with another address, or ask that program; ${commandText`ovn-nbctl lr-nat-list ${vpc}`}`;
+      return `${row} belongs to ${neighbourOf(ownership)}, and OVN takes one row for an external address; use an OvnEip with another address, or ask that program; ${commandText`ovn-nbctl show ${vpc}`}`;
     }
   }
   return undefined;

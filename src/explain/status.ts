@@ -146,11 +146,11 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       const { reason, message, since } = state;
       const elsewhere = networkConditionOf(resource, object);
       const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
-      const ineffective = ineffectiveConditions(world, resource, object)
+      const parts = ineffectiveConditions(world, resource, object)
         // A network with host bits is in effect as the network: nothing needs to be done.
         .flatMap(({ what, reason: of, ...one }) => (what === 'not implemented' || of === 'HostBitsCleared' ? [] : [{ ...one, what }]))
         .map((one) => finding(one.what, resource, key, one.message, one.since));
-      ineffective.push(...missingParts(resource, key, object));
+      const ineffective: Finding[] = [...parts, ...missingParts(resource, key, object)];
       if (running !== undefined) {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
         return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];

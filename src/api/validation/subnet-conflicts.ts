@@ -174,6 +174,22 @@ export const subnetRouterPortDropped = (name: string, vlan: string, users: strin
     },
   );
 
+/**
+ * The physical network of EIPs would be lost, and the router of the Subnet's Vpc would answer for the physical gateway.
+ * @param users as text
+ */
+export const subnetExternalRouted = (name: string, field: 'spec.vlan' | 'spec.logicalGateway', value: string, users: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetGatewayInUse',
+      field,
+      value,
+      problem: `would give the address of the physical gateway to a router of OVN, and cut off the EIPs that reach the outside by it: ${users}`,
+      rule: `put it back, or delete all of these first`,
+    },
+  );
+
 /** Interfaces of running pods keep their MTU: large packets between them and new ones would be lost. Parameters as above. */
 export const subnetMtuChanged = (name: string, mtu: number, users: string, allow: string): Finding =>
   findingOf(

@@ -23,6 +23,7 @@ import type { Subnet } from '../../api/kinds/subnet.ts';
 import { nodeView } from '../../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../../compile/subnet/validity/subnet-acceptance.ts';
 import { changeUnderPods, mayChangeUnderPods } from '../../compile/subnet/validity/change-under-pods.ts';
+import { externalRouted } from '../../compile/subnet/validity/external-routed.ts';
 import { podsInSubnet, usersText } from '../../compile/subnet/validity/gateway-users.ts';
 import { keptNetworks } from '../../compile/subnet/validity/accepted-spec.ts';
 import { subnetBasics } from '../../compile/subnet/validity/spec-in-effect.ts';
@@ -69,6 +70,7 @@ export function validateSubnetUpdate(before: Subnet, after: Subnet, observed: Ob
     ...newFindings(subnetFindings(now), subnetFindings(old)),
     ...subnetUpdateFindings(old, now, world.settings),
     ...leavesOvn(world, old, now),
+    ...gatewayTakenIn(world, before, after, complete),
     ...newFindings(withoutRouterPort(world, after, complete), withoutRouterPort(world, before, complete)),
   ];
   if (findings.length === 0 && complete && isOvn(now)) findings.push(...newFindings(conflictsOf(world, after), conflictsOf(world, before)));
@@ -115,6 +117,14 @@ function admittedOf({ metadata: { annotations = {} } }: Subnet): readonly string
 function leavesOvn(world: World, old: NamedSubnet, now: NamedSubnet): readonly Finding[] {
   if (!isOvn(old) || isOvn(now) || !isRunning(world, now.name)) return [];
   return [subnetProviderChanged(now.name, effectiveProvider(now.spec))];
+}
+
+/** The physical gateway of EIPs is replaced by a router of OVN. */
+function gatewayTakenIn(world: World, before: Subnet, after: Subnet, complete: boolean): readonly Finding[] {
+  const { name } = after.metadata;
+  if (!complete || !isRunning(world, name)) return [];
+  const finding = externalRouted(world, name, before.spec, after.spec);
+  return finding === undefined ? [] : [finding];
 }
 
 function withoutRouterPort(world: World, subnet: Subnet, complete: boolean): readonly Finding[] {

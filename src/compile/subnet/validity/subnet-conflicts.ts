@@ -29,6 +29,7 @@ import { subnetCidrs } from '../../../api/defaults/subnet-defaults.ts';
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { acceptedSpec, keptNetworks } from './accepted-spec.ts';
+import { externalRouted } from './external-routed.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import { usersText } from './gateway-users.ts';
 import { nodeView } from '../../node/node-view.ts';
@@ -85,7 +86,7 @@ function isInvalidAnyway(world: World, view: SubnetBasics): boolean {
 
 /**
  * A change of the spec that a running Subnet cannot make: to another Vpc, to a provider outside of OVN, or to an underlay without a router
- * port while routes of running pods lead to that port.
+ * port while routes of running pods lead to that port, or to a network with one while EIPs have the physical gateway.
  */
 export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('subnet-immutable-field-changed', (world, name) => {
   const view = world.ask(requestedBasics, name);
@@ -95,7 +96,8 @@ export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('su
   const requestedVpc = world.subnetVpcs.requested(subnet);
   if (requestedVpc !== vpc) return subnetVpcChanged(name, vpc, requestedVpc);
   if (isOvn && !isOvnProvider(provider)) return subnetProviderChanged(name, provider);
-  return routerPortDropped(world, subnet);
+  const accepted = isRunning(world, name) ? world.ask(acceptedSpec, name) : undefined;
+  return routerPortDropped(world, subnet) ?? (accepted === undefined ? undefined : externalRouted(world, name, accepted, subnet.spec));
 });
 
 /** The gateway that pods have leaves OVN. Undefined if an administrator allows it. */

@@ -1,6 +1,7 @@
 /** The socket of the plugin: it comes back when its file is removed, and refuses what it cannot read. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,4 +92,47 @@ test('what is no request is answered with a code: too long, no JSON, or ended be
   assert.match(await raw('{"pod_name":'), /^HTTP\/1\.1 400 [^]*"the request is no JSON: .*"code":"RequestInvalid"/);
   await raw('{', 10);
   assert.match(await raw('[]'), /400 [^]*"the request is a list, and must be a JSON object"/);
+});
+
+test('an ADD into the network namespace of the node is refused before anything is made; a DEL for it succeeds', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const link = join(folder, 'node');
+  symlinkSync('/proc/self/ns/net', link);
+  const world = new NodeWorld();
+  const requests = new RequestsTarget(world, systemClock, () => {});
+  requests.restored();
+  const server = new CniServer({ socket: '', requests, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT });
+  const { signal } = new AbortController();
+  for (const net_ns of ['/proc/self/ns/net', `/proc/${process.pid}/ns/net`, link]) {
+    const body = { container_id: 'c', net_ns, pod_name: 'web', pod_namespace: 'shop', provider: '', if_name: 'eth0' };
+    const { status, body: refusal } = await server.reply('/api/v1/add', body, signal);
+    assert.partialDeepStrictEqual([status, refusal], [400, { code: 'RequestInvalid', field: 'net_ns' }]);
+    assert.ok(JSON.stringify(refusal).includes(`is \\"${net_ns}\\", the network namespace of the node itself`));
+    assert.deepEqual([...world.attachments.keys()], []);
+    assert.deepEqual(await server.reply('/api/v1/del', body, signal), { status: 204 });
+  }
+});
+
+test('what changes something is asked with POST alone', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const socket = join(folder, 'agent.sock');
+  const requests = new RequestsTarget(new NodeWorld(), systemClock, () => {});
+  const server = new CniServer({ socket, requests, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT });
+  await server.listen();
+  t.after(() => server.close());
+  const asked = async (method: string, path: string): Promise<unknown> =>
+    await new Promise((resolve, reject) =>
+      httpRequest({ socketPath: socket, method, path, agent: false }, (answer) => {
+        answer.resume();
+        resolve([answer.statusCode, answer.headers.allow]);
+      })
+        .on('error', reject)
+        .end(),
+    );
+  for (const method of ['GET', 'PUT', 'DELETE'])
+    for (const path of ['/api/v1/add', '/api/v1/del', '/api/v1/check', '/api/v1/gc'])
+      assert.deepEqual(await asked(method, path), [405, 'POST'], `${method} ${path}`);
+  assert.deepEqual(await asked('GET', '/livez'), [200, undefined]);
 });

@@ -9,6 +9,7 @@ import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { type Malformed, type Read, readCollectRequest, readInterfaceRequest } from './request-body.ts';
 import { isServed } from './is-served.ts';
+import { isNodeNamespace } from './node-namespace.ts';
 import { requestProblem } from './request-problem.ts';
 import type { Reply, RequestsTarget } from './requests-target.ts';
 
@@ -23,6 +24,9 @@ const VERBS = new Map([
   ['/api/v1/del', 'del'],
   ['/api/v1/check', 'check'],
 ] as const);
+const COLLECT_PATH = '/api/v1/gc';
+/** What changes something, or may: with `POST` alone. */
+const POSTED: ReadonlySet<string> = new Set([...VERBS.keys(), COLLECT_PATH]);
 
 export interface CniServerOptions {
   readonly socket: string;
@@ -153,6 +157,12 @@ export class CniServer {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const path = request.url ?? '';
+    if (request.method !== 'POST' && POSTED.has(path)) {
+      request.resume();
+      const { status, body } = failure(405, `${path} is asked with POST, not with ${request.method}`);
+      response.writeHead(status, { 'content-type': 'application/json', allow: 'POST' }).end(JSON.stringify(body));
+      return;
+    }
     const body = isStatus(path) ? ({ ok: true, value: undefined } as const) : await bodyOf(request);
     if (gone.signal.aborted) return;
     const reply = body.ok ? await this.reply(path, body.value, gone.signal) : malformed(body);
@@ -162,7 +172,7 @@ export class CniServer {
 
   async #answer(path: string, body: unknown, signal: AbortSignal): Promise<Reply | Malformed | undefined> {
     const { requests } = this.#options;
-    if (path === '/api/v1/gc') {
+    if (path === COLLECT_PATH) {
       const read = readCollectRequest(body);
       if (!read.ok) return read;
       requests.collect(new Set(read.value.attachments.map(({ container_id, if_name }) => attachmentKey(container_id, if_name || 'eth0'))));
@@ -179,6 +189,9 @@ export class CniServer {
       case 'add': {
         const problem = requestProblem(request);
         if (problem !== undefined) return { ok: false, reason: problem };
+        // A DEL needs no such look: it is about what an ADD made, and none made anything there.
+        if (await isNodeNamespace(request.net_ns)) return ofNode(request.net_ns);
+        if (signal.aborted) return { ok: false, reason: 'the runtime did not wait for the answer' };
         return await requests.add(
           {
             key,
@@ -208,6 +221,11 @@ function failure(status: number, error: string): CniReply {
 
 function isStatus(path: string): boolean {
   return path === '/api/v1/status' || path === '/livez';
+}
+
+function ofNode(path: string): Malformed {
+  const reason = `field net_ns of the request is ${JSON.stringify(path)}, the network namespace of the node itself, and must be a pod's: an interface there would take the node's routes; ls -iL ${path} /proc/1/ns/net`;
+  return { ok: false, code: 'RequestInvalid', field: 'net_ns', reason };
 }
 
 function malformed({ code, field, reason }: Malformed): CniReply {

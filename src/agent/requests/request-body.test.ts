@@ -29,6 +29,13 @@ for (const [what, change, field, reason] of [
   ['a number', { container_id: 7 }, 'container_id', /is 7, and must be a text/],
   ['a line of ip -batch', { net_ns: '/run/a\nlink delete eth0' }, 'net_ns', /"\/run\/a\\nlink delete eth0", and must be the path/],
   ['a name that Linux has not', { if_name: 'a b' }, 'if_name', /"a b", no name of an interface/],
+  ['the loopback interface', { if_name: 'lo' }, 'if_name', /"lo", no name of a new interface: not "lo"/],
+  ['a name like an option', { if_name: '-4' }, 'if_name', /"-4", no name of a new interface/],
+  ['a name with a slash', { if_name: 'a/b' }, 'if_name', /"a\/b", no name of an interface/],
+  ['a name of 16 bytes', { if_name: 'x'.repeat(16) }, 'if_name', /no name of an interface: at most 15/],
+  ['a name of fewer characters than bytes', { if_name: 'é'.repeat(8) }, 'if_name', /"é+", of 16 bytes: Linux takes at most 15/],
+  ['a name that Linux completes', { if_name: 'eth%d' }, 'if_name', /"eth%d", no name of a new interface/],
+  ['a name with a quote', { if_name: 'a"b' }, 'if_name', /no name of a new interface/],
   ['a long text', { cni_type: 'x'.repeat(5_000) }, 'cni_type', /has 5000 characters/],
   ['routes that are none', { routes: 'none' }, 'routes', /is a text, and must be a list/],
   ['null as a route', { routes: [null] }, 'routes[0]', /is null, and must be an object/],
@@ -41,6 +48,15 @@ for (const [what, change, field, reason] of [
     assert.partialDeepStrictEqual(read, { ok: false, code: 'RequestInvalid', field });
     assert.match((read as Malformed).reason, reason);
   });
+
+test('a DEL of an interface whose name no ADD takes is read: it must not keep a pod from ending', () => {
+  for (const if_name of ['lo', '-4', 'eth%d', 'é'.repeat(8)]) {
+    assert.equal(readInterfaceRequest({ ...REQUEST, if_name }, 'del').ok, true);
+    assert.partialDeepStrictEqual(readInterfaceRequest({ ...REQUEST, if_name }, 'check'), { ok: false, field: 'if_name' });
+  }
+  for (const if_name of ['net-1', 'lo0', 'eth0.100', 'é'.repeat(7)])
+    assert.equal(readInterfaceRequest({ ...REQUEST, if_name }, 'add').ok, true);
+});
 
 test('without its list a GC would remove everything: refused', () => {
   for (const [body, field] of [

@@ -29,6 +29,12 @@ const INTERFACE: Form = [
   /^(?:|(?!\.{1,2}$)[^\s/:]{1,15})$/,
   'no name of an interface: at most 15 characters, and none of them a space, "/" or ":"',
 ];
+/** What an ADD makes: a DEL of one that no ADD made succeeds. Of `%d` Linux makes a number; quotes, `#` and `\\` mean something to `ip -batch`. */
+const NEW_INTERFACE: Form = [
+  /^(?!lo$|-)[^\s\p{Cc}/:%"'#\\]*$/u,
+  'no name of a new interface: not "lo", no "-" in front, and none of its characters a space, "/", ":", "%", a quote, "#" or "\\"',
+];
+const MOST_BYTES_OF_INTERFACE = 15;
 const NAMESPACE: Form = [/^(?:|\/[^\s"'#\\]*)$/, 'the path of a network namespace'];
 
 /** Those that a request must have, also if they are empty. */
@@ -63,6 +69,8 @@ export function readInterfaceRequest(body: unknown, verb: 'add' | 'del' | 'check
   }
   const empty = NEEDED_TO_ADD.find((field) => verb === 'add' && body[field] === '');
   if (empty !== undefined) return invalid(empty, `field ${empty} of the request is empty, and must be ${REQUIRED[empty][1]}`);
+  const unfit = verb === 'del' ? undefined : newNameProblem(String(body['if_name']));
+  if (unfit !== undefined) return unfit;
   const given = Object.entries(OPTIONAL).filter(([field]) => (body[field] ?? undefined) !== undefined);
   for (const [field, form] of given) {
     const problem = textProblem(field, body[field], form);
@@ -72,6 +80,16 @@ export function readInterfaceRequest(body: unknown, verb: 'add' | 'del' | 'check
   if (!routes.ok) return routes;
   const texts = Object.fromEntries([...Object.keys(REQUIRED), ...given.map(([field]) => field)].map((field) => [field, body[field]]));
   return { ok: true, value: { ...(texts as unknown as InterfaceRequest), routes: routes.value } };
+}
+
+function newNameProblem(name: string): Malformed | undefined {
+  const bytes = new TextEncoder().encode(name).length;
+  if (bytes > MOST_BYTES_OF_INTERFACE)
+    return invalid(
+      'if_name',
+      `field if_name of the request is ${JSON.stringify(name)}, of ${bytes} bytes: Linux takes at most ${MOST_BYTES_OF_INTERFACE}`,
+    );
+  return textProblem('if_name', name, NEW_INTERFACE);
 }
 
 /** Of GC. */

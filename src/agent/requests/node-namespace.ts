@@ -1,0 +1,24 @@
+import { stat } from 'node:fs/promises';
+
+/** The agent's own network namespace, and that of the first process that it sees: the node's. Nothing of a pod is made in either. */
+const NODE = ['/proc/self/ns/net', '/proc/1/ns/net'] as const;
+
+/**
+ * Whether a path leads to the network namespace of the node, whatever its name: a namespace is the device and inode of its file (namespaces(7)).
+ * A path that does not exist, or cannot be read, does not.
+ *
+ * @param node files of the node's namespace
+ */
+export async function isNodeNamespace(path: string, node: readonly string[] = NODE): Promise<boolean> {
+  const [asked, ...ofNode] = await Promise.all([path, ...node].map(identityOf));
+  return asked !== undefined && ofNode.includes(asked);
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}

@@ -31,10 +31,11 @@ function eipDenials(resource: NatRuleResource, rule: NatRule, { world, complete 
 function ovnRuleDenials(resource: NatRuleResource, rule: NatRule, { world, complete }: Observed, before?: NatRule): readonly Denial[] {
   if (!isOvnNatRule(resource)) return [];
   const result = translationOf(world, resource, rule);
-  if (result.kind === 'problem' && result.reason === 'NatRuleInvalid' && result.incomplete !== true) {
+  if (result.kind === 'problem' && result.reason === 'NatRuleInvalid') {
     const was = before === undefined ? undefined : translationOf(world, resource, before);
     if (was?.kind === 'problem' && was.message === result.message) return [];
-    return [forbidden(result, 'spec')];
+    // A rule may be completed later; one that translates stays complete.
+    if (result.incomplete !== true || was?.kind === 'translation') return [forbidden(result, 'spec')];
   }
   const conflict = complete ? conflictOfNew(world, resource, rule, before) : undefined;
   return conflict === undefined ? [] : [forbidden(conflict, 'spec.ovnEip')];
@@ -49,6 +50,15 @@ export function validateNatRuleUpdate(resource: NatRuleResource, before: NatRule
 function warningsOf(resource: NatRuleResource, rule: NatRule, { world, complete }: Observed): readonly string[] {
   const warning = complete && isOvnNatRule(resource) ? sourcesOfNew(world, resource, rule) : '';
   return warning === '' ? [] : [warning];
+}
+
+/** An edit that stops what the rule translates, and is no error: what it names may come later. */
+function editWarnings(resource: NatRuleResource, before: NatRule, after: NatRule, { world, complete }: Observed): readonly string[] {
+  if (!complete || !isOvnNatRule(resource) || translationOf(world, resource, before).kind === 'problem') return [];
+  const result = translationOf(world, resource, after);
+  // While its OvnEip has no address the rule keeps the one before.
+  const stops = result.kind === 'problem' && !['EipMissing', 'EipPending'].includes(result.reason);
+  return stops ? [`${result.message}; until then the rule translates nothing`] : [];
 }
 
 /** The fields of a NAT rule that `world/nat-rules.ts` reads. */
@@ -67,7 +77,10 @@ export function natRuleAdmission(resource: NatRuleResource): KindAdmission {
     }),
     validateUpdate: (before, after, observed) => ({
       denials: validateNatRuleUpdate(resource, before as unknown as NatRule, after as unknown as NatRule, observed),
-      warnings: warningsOf(resource, after as unknown as NatRule, observed),
+      warnings: [
+        ...warningsOf(resource, after as unknown as NatRule, observed),
+        ...editWarnings(resource, before as unknown as NatRule, after as unknown as NatRule, observed),
+      ],
     }),
   };
 }

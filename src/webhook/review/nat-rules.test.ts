@@ -103,3 +103,16 @@ test('the deletion of a Vip that a rule translates to is allowed with a warning 
   const { warnings } = validateRequest(removal, observed, () => undefined, { inUse: 'wait', recentlyDenied: () => false });
   assert.match(warnings.join(), /^Vip v1 is in use: .*: OvnFip f1$/);
 });
+
+test('an edit of a rule that translates: a field made empty is denied, and an unknown target is a warning', () => {
+  const scene = new NatScene();
+  scene.eip('e1');
+  const dnat = { ovnEip: 'e1', vpc: 'blue', v4Ip: '10.5.0.9', protocol: 'tcp', externalPort: '80', internalPort: '80' };
+  const of = (edit: object): ReturnType<typeof validateRequest> => reviewed(scene, 'ovn-dnat-rules', 'd1', { ...dnat, ...edit }, dnat);
+  assert.match(of({ protocol: '' }).denials[0]?.message ?? '', /spec\.protocol/);
+  const { denials, warnings } = of({ vpc: '', v4Ip: '', ipName: 'typo.a' });
+  assert.deepEqual(denials, []);
+  assert.match(warnings.join(), /^OvnDnatRule d1: spec\.ipName "typo\.a" names no IP .*; until then the rule translates nothing$/);
+  assert.deepEqual(of({ ovnEip: 'later' }), { denials: [], warnings: [] }, 'it keeps the OvnEip before');
+  assert.deepEqual(of({ internalPort: '81' }), { denials: [], warnings: [] });
+});

@@ -19,6 +19,7 @@ class FakeIp {
       const routes = [
         { dst: 'default', gateway: 'fd00::1', pref: 'medium' },
         { dst: '127.0.0.1', table: 'local' },
+        { dst: '10.0.0.0/8', table: '99' },
       ];
       const output = [links.map(({ ifname }) => ({ ifname, addr_info: [] })), routes, links]
         .map((list) => `${JSON.stringify(list)}\n`)
@@ -50,6 +51,7 @@ test('who asks at once shares a run, and who asks meanwhile the next one', async
   assert.deepEqual(late?.status === 'fulfilled' && late.value, {
     links: ['a', 'b', 'c', 'd'].map((ifname) => ({ ifname, ifalias: `of ${ifname}`, addr_info: [] })),
     routes: [{ dst: 'default', gateway: 'fd00::1', pref: 'medium' }],
+    otherRoutes: [{ dst: '10.0.0.0/8', table: '99' }],
   });
   assert.match(
     d?.status === 'rejected' ? String(d.reason) : '',

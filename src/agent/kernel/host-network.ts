@@ -19,9 +19,15 @@ export interface LinkJson {
 
 export interface AddressJson {
   readonly local?: string;
+  /** Of the peer of a link from point to point. */
+  readonly address?: string;
   readonly prefixlen?: number;
   readonly scope?: string;
   readonly broadcast?: string;
+  /** Of IPv4 alone: the device's name unless another one was given. */
+  readonly label?: string;
+  readonly metric?: number;
+  readonly noprefixroute?: boolean;
   readonly temporary?: boolean;
   readonly tentative?: boolean;
   readonly dadfailed?: boolean;
@@ -30,8 +36,14 @@ export interface AddressJson {
 export interface RouteJson {
   /** Missing for the main one. */
   readonly table?: string;
+  /** Missing for `unicast`. */
+  readonly type?: string;
   readonly dst?: string;
   readonly gateway?: string;
+  /** A next hop of the other family. */
+  readonly via?: { readonly family?: string; readonly host?: string };
+  /** Where there are several; the route itself has no device then. */
+  readonly nexthops?: readonly { readonly dev?: string }[];
   readonly dev?: string;
   readonly prefsrc?: string;
   readonly metric?: number;
@@ -40,6 +52,8 @@ export interface RouteJson {
   readonly flags?: readonly string[];
   /** Of IPv6 alone. */
   readonly pref?: string;
+  /** `mtu`, `advmss` and others; whether one is locked is not shown. */
+  readonly metrics?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** As `ip -json` prints it. */
@@ -47,6 +61,8 @@ export interface HostState {
   readonly links: readonly LinkJson[];
   /** Of the main table, of both families. */
   readonly routes: readonly RouteJson[];
+  /** Of every other table but `local`. */
+  readonly otherRoutes: readonly RouteJson[];
 }
 
 /** Lines of one run: no other waits for very many. */
@@ -70,7 +86,7 @@ export class HostNetwork {
   #current: Promise<unknown> = Promise.resolve();
   /** Has not begun. */
   #next: Run | undefined;
-  #latest: HostState = { links: [], routes: [] };
+  #latest: HostState = { links: [], routes: [], otherRoutes: [] };
 
   constructor(programs: Programs) {
     this.#programs = programs;
@@ -119,7 +135,8 @@ export class HostNetwork {
         throw new Error(ran.ok ? 'ip shows nothing' : ran.message);
       const aliases = new Map(links.map(({ ifname, ifalias }) => [ifname, ifalias]));
       const named = addressed.map((link) => ({ ...link, ifalias: aliases.get(link.ifname) ?? '' }));
-      this.#latest = { links: named, routes: mainRoutes(routes) };
+      const otherRoutes = routes.filter(({ table }) => table !== undefined && table !== 'local');
+      this.#latest = { links: named, routes: mainRoutes(routes), otherRoutes };
       return { state: this.#latest, failed: ran.ok ? new Map() : failedLines(ran.message) };
     };
     const outcome = carryOut();

@@ -16,7 +16,7 @@ class OneDevice extends HostNetwork {
 
   override read(): Promise<HostState> {
     const link = { ifname: 'ovn0', address: '00:00:00:00:00:01', mtu: 1_400, flags: ['UP'], addr_info: this.addresses };
-    return Promise.resolve({ links: [link], routes: [] });
+    return Promise.resolve({ links: [link], routes: [], otherRoutes: [] });
   }
 }
 

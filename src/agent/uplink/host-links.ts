@@ -1,11 +1,21 @@
 /** The devices of the node with their addresses and routes, of what `ip` shows. Pure. */
-import { addressText, anywhere, type HostState, type RouteJson } from '../kernel/host-network.ts';
+import { type AddressJson, addressText, anywhere, type HostState, listsOf, type RouteJson } from '../kernel/host-network.ts';
 import type { HostLink } from '../world/device-network.ts';
+import { type NeighbourJson, unmovable } from './unmovable.ts';
 
-/** What kind of device each is: `ip -batch` shows it of all or of none. */
-export const LINK_DETAILS = ['ip', '-details', '-json', 'link', 'show'] as const;
+/** What kind of device each is, which `ip -batch` shows of all or of none; and neighbours. Links come last: `ip` keeps the family of what it showed. */
+export const LINK_DETAILS = {
+  command: ['ip', '-details', '-json', '-batch', '-'],
+  input: 'neighbour show nud permanent\nlink show\n',
+} as const;
 
 type LinkDetails = Pick<HostLink, 'type' | 'vlan'>;
+
+export interface HostDetails {
+  /** By name. */
+  readonly links: ReadonlyMap<string, LinkDetails>;
+  readonly neighbours: readonly NeighbourJson[];
+}
 
 interface DetailsJson {
   readonly ifname?: string;
@@ -14,9 +24,15 @@ interface DetailsJson {
   readonly linkinfo?: { readonly info_kind?: string; readonly info_data?: { readonly id?: number } };
 }
 
-/** By name. @param output of `LINK_DETAILS` */
-export function linkDetails(output: string): ReadonlyMap<string, LinkDetails> {
-  const links = output.trim() === '' ? [] : (JSON.parse(output) as readonly DetailsJson[]);
+/** @param output of `LINK_DETAILS` */
+export function hostDetails(output: string): HostDetails {
+  const lists = listsOf(output) as readonly (readonly object[])[];
+  // Without neighbours some versions of `ip` print no list of them.
+  const [neighbours, links] = lists.length < 2 ? [[], lists[0] ?? []] : lists;
+  return { links: linkDetails((links ?? []) as readonly DetailsJson[]), neighbours: (neighbours ?? []) as readonly NeighbourJson[] };
+}
+
+function linkDetails(links: readonly DetailsJson[]): ReadonlyMap<string, LinkDetails> {
   return new Map(
     links.map(({ ifname = '', link = '', linkinfo: { info_kind: type = '', info_data: data = {} } = {} }) => [
       ifname,
@@ -25,38 +41,54 @@ export function linkDetails(output: string): ReadonlyMap<string, LinkDetails> {
   );
 }
 
-export function hostLinks({ links, routes }: HostState, details: ReadonlyMap<string, LinkDetails>): ReadonlyMap<string, HostLink> {
+export function hostLinks({ links, routes, otherRoutes }: HostState, details: HostDetails): ReadonlyMap<string, HostLink> {
+  const all = [...routes, ...otherRoutes];
   const texts = Map.groupBy(
     routes.map((route) => ({ dev: route.dev, text: routeOf(route) })),
     ({ dev }) => dev,
   );
   return new Map(
-    links.map(({ ifname = '', address = '', mtu = 0, flags = [], master = '', ifalias = '', addr_info: info = [] }) => [
-      ifname,
-      {
-        mac: address,
-        mtu,
-        up: flags.includes('UP'),
-        master,
-        ...details.get(ifname),
-        ...(ifalias !== '' && { alias: ifalias }),
-        addresses: info
-          .filter(({ scope, temporary }) => scope !== 'link' && temporary !== true)
-          .map((one) => (one.broadcast === undefined ? addressText(one) : `${addressText(one)} brd ${one.broadcast}`))
-          .toSorted(),
-        routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
-      },
-    ]),
+    links.map((link) => {
+      const { ifname = '', address = '', mtu = 0, flags = [], master = '', ifalias = '', addr_info: info = [] } = link;
+      const stuck = unmovable(link, all, details.neighbours);
+      return [
+        ifname,
+        {
+          mac: address,
+          mtu,
+          up: flags.includes('UP'),
+          master,
+          ...details.links.get(ifname),
+          ...(ifalias !== '' && { alias: ifalias }),
+          ...(stuck.length > 0 && { unmovable: stuck }),
+          addresses: info
+            .filter(({ scope, temporary }) => scope !== 'link' && temporary !== true)
+            .map(addressOf)
+            .toSorted(),
+          routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
+        },
+      ];
+    }),
   );
+}
+
+function addressOf(address: AddressJson): string {
+  const { broadcast, metric } = address;
+  return [
+    addressText(address),
+    ...(broadcast === undefined ? [] : ['brd', broadcast]),
+    ...(metric === undefined ? [] : ['metric', String(metric)]),
+  ].join(' ');
 }
 
 /** Undefined for a route that the kernel makes of an address, or of what a router announces. */
 function routeOf(route: RouteJson): string | undefined {
-  const { dst = '', gateway, prefsrc, metric, protocol, scope, flags = [] } = route;
+  const { dst = '', gateway, via, prefsrc, metric, protocol, scope, flags = [] } = route;
   if (protocol === 'kernel' || protocol === 'ra' || dst.startsWith('fe80:')) return undefined;
   const words = [
     dst === 'default' ? anywhere(route) : dst,
     ...(gateway === undefined ? [] : ['via', gateway]),
+    ...(via === undefined ? [] : ['via', via.family ?? '', via.host ?? '']),
     ...(protocol === undefined || protocol === 'boot' ? [] : ['proto', protocol]),
     ...(scope === undefined || scope === 'global' || gateway !== undefined ? [] : ['scope', scope]),
     ...(prefsrc === undefined ? [] : ['src', prefsrc]),

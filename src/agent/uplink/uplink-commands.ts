@@ -3,7 +3,7 @@
  * are on both for a moment, or replaced, so that the node has each of them at every moment, wherever the agent dies. Pure.
  */
 import type { HostLinkOutput, RenamedLinkOutput, VlanLinkOutput } from '../world/outputs.ts';
-import { type DeviceNetwork, hasAll, type HostLink, NO_NETWORK } from '../world/device-network.ts';
+import { type DeviceNetwork, hasAll, type HostLink, NO_NETWORK, withoutOptions } from '../world/device-network.ts';
 
 /**
  * @param links all devices of the node, by name
@@ -92,10 +92,6 @@ export function moveLines(from: string, to: string, network: DeviceNetwork, sour
 function addLine(address: string, device: string, verb: 'add' | 'replace' = 'add'): string {
   // The first device still answers for it: it is no duplicate.
   return `address ${verb} ${address} dev ${device}${address.includes(':') ? ' nodad' : ''}`;
-}
-
-function withoutOptions(address: string): string {
-  return address.split(' ', 1)[0] ?? address;
 }
 
 /** A next hop must be reachable before the route over it. */

@@ -12,7 +12,7 @@ import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target
 import { HOST_LINKS, type NodeWorld } from '../world/node-world.ts';
 import type { HostLinkOutput } from '../world/outputs.ts';
 import type { HostLink } from '../world/device-network.ts';
-import { hostLinks, LINK_DETAILS, linkDetails } from './host-links.ts';
+import { hostDetails, hostLinks, LINK_DETAILS } from './host-links.ts';
 import { hostLinkLines } from './uplink-commands.ts';
 
 export const HOST_LINK_KINDS: readonly HostLinkOutput['kind'][] = ['move', 'renamed-link', 'used-link', 'vlan-link', 'absent-link'];
@@ -67,7 +67,8 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
   }
 
   protected override reason(message: string): string {
-    return `ip: ${message}`;
+    // One line for each line of input: an annotation has one.
+    return `ip: ${message.trim().replaceAll(/\s*\n\s*/g, '; ')}`;
   }
 }
 
@@ -77,9 +78,9 @@ function concernsUplinks({ part, ofPod }: KernelChange): boolean {
 
 /** @throws Error with the reason if the kernel cannot be asked */
 export async function observeHostLinks(programs: Programs, host: HostNetwork): Promise<HostLinks> {
-  const ran = await programs.run(LINK_DETAILS);
+  const ran = await programs.run(LINK_DETAILS.command, LINK_DETAILS.input);
   if (!ran.ok) throw new Error(ran.message);
-  return hostLinks(await host.read(), linkDetails(ran.output));
+  return hostLinks(await host.read(), hostDetails(ran.output));
 }
 
 /** One for each device that is changed; no device is in two of them at a time. */

@@ -2,7 +2,7 @@
 
 /** Addresses and routes of a device, as arguments of `ip`. */
 export interface DeviceNetwork {
-  /** `172.18.0.2/16`, with `brd …` where it has a broadcast address; without those of the link. */
+  /** `172.18.0.2/16`, with `brd …` and `metric …` where it has these; without those of the link. */
   readonly addresses: readonly string[];
   /** `0.0.0.0/0 via 172.18.0.1 metric 100`, without the device; without those that the kernel makes of addresses. */
   readonly routes: readonly string[];
@@ -20,6 +20,8 @@ export interface HostLink extends DeviceNetwork {
   /** Of a VLAN interface: the device that it is on, and its tag. */
   readonly vlan?: { readonly parent: string; readonly tag: number };
   readonly alias?: string;
+  /** What it has that would be lost with a move to another device, as nouns for a message; missing for nothing. */
+  readonly unmovable?: readonly string[];
 }
 
 /** Whether Open vSwitch made the device: for the kernel's datapath, or for that of userspace. */
@@ -120,6 +122,18 @@ export function union(a: DeviceNetwork, b: DeviceNetwork): DeviceNetwork {
 
 function merged(a: readonly string[], b: readonly string[]): readonly string[] {
   return [...new Set([...a, ...b])].toSorted();
+}
+
+/** All of both; of an address that both have, with other options, what `first` says. */
+export function unionByAddress(first: DeviceNetwork, second: DeviceNetwork): DeviceNetwork {
+  const known = new Set(first.addresses.map(withoutOptions));
+  const addresses = second.addresses.filter((address) => !known.has(withoutOptions(address)));
+  return union(first, { addresses, routes: second.routes });
+}
+
+/** @param address as in a `DeviceNetwork` @returns it with its length alone */
+export function withoutOptions(address: string): string {
+  return address.split(' ', 1)[0] ?? address;
 }
 
 /** Whether `whole` has all of `part`. */

@@ -22,11 +22,12 @@ import {
   parseTaken,
   type TakenInterface,
   union,
+  unionByAddress,
 } from '../../../agent/world/device-network.ts';
 import type { NetworkState } from './network-labels.ts';
 import type { NetworkPlace } from './network-place.ts';
 import { externalGatewayOf, type NodeSettings } from '../../../agent/rules/node-settings.ts';
-import { madeUplink, vlanProblem, vlansBack, vlansOf, vlansOn, vlansReady, vlansRestored } from './vlan-interfaces.ts';
+import { madeUplink, vlanProblem, vlansBack, vlansMeant, vlansOf, vlansOn, vlansReady, vlansRestored } from './vlan-interfaces.ts';
 
 const MAC_BYTES = 6;
 const OTHER = 0x04;
@@ -43,11 +44,13 @@ export interface NetworkPart {
 /** Why a network cannot be on this node. */
 export function problemOf(
   world: NodeWorld,
-  { network, uplink, bridge, port, made }: NetworkPlace,
+  place: NetworkPlace,
+  spec: ProviderNetworkSpec,
   other: string | undefined,
   { node }: NodeSettings,
   edit: string,
 ): string | undefined {
+  const { network, uplink, bridge, port, made } = place;
   const name = providerBridge(network);
   if (name.length > LONGEST_DEVICE)
     return `bridge ${name} of ProviderNetwork ${network} would have a name of ${name.length} characters, and a device has at most ${LONGEST_DEVICE}`;
@@ -64,6 +67,26 @@ export function problemOf(
   if (link.master !== '' && link.master !== 'ovs-system') return `interface ${uplink} of node ${node} is a part of ${link.master}`;
   if (bridge === uplink && named !== undefined && own !== undefined)
     return `node ${node} has an interface ${port} already, and ${uplink} would get that name; ip link show ${port}`;
+  return unmovableOn(world, place, spec, link, node, edit);
+}
+
+/** What would be lost with a move that has not begun. One that has begun goes on: its record has what it can give back. */
+function unmovableOn(
+  world: NodeWorld,
+  { network, uplink, bridge, port }: NetworkPlace,
+  spec: ProviderNetworkSpec,
+  link: HostLink,
+  node: string,
+  edit: string,
+): string | undefined {
+  if (takenOf(world, network) !== undefined || bridgeOf(world, network) !== undefined || link.master === 'ovs-system') return undefined;
+  const vlans = vlansMeant(world, bridge, uplink === bridge ? uplink : port, spec);
+  for (const [name, { unmovable = [] }] of [[uplink, link] as const, ...vlans]) {
+    const [first, ...others] = unmovable;
+    if (first === undefined) continue;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    return `interface ${name} of node ${node} has ${first}${more}, which a move to bridge ${bridge} would lose: remove it, or leave the node out; ${edit}`;
+  }
   return undefined;
 }
 
@@ -93,10 +116,10 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
   }
   const device = world.hostLinks.get(bridge) ?? NO_NETWORK;
   const [kept, taken] = [recordOf(world, bridge), takenOf(world, network)];
-  const recorded = union(kept, taken ?? NO_NETWORK);
+  const recorded = unionByAddress(kept, taken ?? NO_NETWORK);
   const own = networkOf(link);
   // Another program may have put addresses to the interface since.
-  const network_ = isEmpty(own) ? recorded : union(recorded, union(own, device));
+  const network_ = isEmpty(own) ? recorded : unionByAddress(recorded, union(own, device));
   const isPart = isUplinkOf(world, port, network);
   const vlans = vlansOf(world, bridge, port, spec, taken?.vlans ?? []);
   const externalIds = { [portKey.uplink]: port, [portKey.moved]: networkText(network_), ...vlans.externalIds };
@@ -133,7 +156,7 @@ function routerMac({ mac }: HostLink): Pick<NetworkPart, 'routerMac'> {
 function renamedFirst(world: NodeWorld, settings: NodeSettings, { network, uplink, port }: NetworkPlace): NetworkPart {
   const link = world.hostLinks.get(uplink) as HostLink;
   const recorded = takenOf(world, network);
-  const wanted = union(networkOf(link), recorded ?? NO_NETWORK);
+  const wanted = unionByAddress(networkOf(link), recorded ?? NO_NETWORK);
   const rename: NodeOutput = { kind: 'renamed-link', from: uplink as DeviceName, to: port as DeviceName, network: wanted };
   // After a start of the node the bridge exists already, and has the name that the interface has again.
   const { outputs, mapped } = asItIs(world, settings, network);
@@ -162,7 +185,7 @@ export function given(world: NodeWorld, settings: NodeSettings, network: string)
   if (isUplinkOf(world, uplink, network)) return { outputs: [stays], ...kept };
   const [link, device] = [interfaceNamed(world, uplink), world.hostLinks.get(bridge) ?? NO_NETWORK];
   if (link === undefined) return { outputs: [], ...kept };
-  const back = union(recordOf(world, bridge), { addresses: device.addresses, routes: device.routes });
+  const back = unionByAddress(recordOf(world, bridge), { addresses: device.addresses, routes: device.routes });
   const vlans = vlansBack(world, bridge, uplink);
   const isBack = hasAll(link, back) && device.addresses.length === 0;
   // While an earlier move is under way the interface still shows what it had: the bridge would go with its addresses.

@@ -165,6 +165,43 @@ test('custom interfaces, one interface in two networks, one in a bond, too long 
   assert.match(Object.values(long.state().annotations).join(), /19 characters, and a device has at most 15/);
 });
 
+test('what a move would lose keeps the interface as it is until it is gone; one that was moved already stays moved', () => {
+  const lost = ['route 10.1.0.0/16 with several next hops', 'route 10.5.0.0/16 of table 99'];
+  const vlan = { ...BARE, type: 'vlan', vlan: { parent: 'eth1', tag: 30 } };
+  for (const spec of [{}, { exchangeLinkName: true }, { preserveVlanInterfaces: true }]) {
+    const scene = new Scene(spec);
+    const { hostLinks } = scene.world;
+    const [name, link] = 'preserveVlanInterfaces' in spec ? ['eth1.30', vlan] : ['eth1', { ...BARE, ...OWN }];
+    hostLinks.set('eth1', { ...BARE, ...OWN });
+    hostLinks.set(name, { ...link, unmovable: lost });
+    const before = [...hostLinks.entries()];
+    assert.deepEqual([scene.settle(), scene.kinds(), [...hostLinks.entries()]], [[], '', before], 'nothing is changed');
+    const bridge = 'exchangeLinkName' in spec ? 'eth1' : 'br-net1';
+    assert.equal(
+      scene.state().annotations[ERROR],
+      `interface ${name} of node node-1 has ${lost[0]} (and 1 more), which a move to bridge ${bridge} would lose: ` +
+        'remove it, or leave the node out; kubectl edit provider-network net1',
+    );
+    assert.equal(scene.state().labels?.[READY], undefined);
+    hostLinks.set(name, link);
+    scene.settle();
+    assert.equal(scene.state().labels?.[READY], 'true', 'it mends itself');
+    const port = 'exchangeLinkName' in spec ? 'br-net1' : 'eth1';
+    hostLinks.set(port, { ...scene.link(port), unmovable: lost });
+    scene.settle();
+    assert.deepEqual([scene.state().labels?.[READY], networkOf(scene.link(bridge))], ['true', OWN], 'it stays moved');
+  }
+});
+
+test('an address that comes back to the interface with other options than those recorded is moved as it was', () => {
+  const scene = new Scene();
+  scene.world.hostLinks.set('eth1', { ...BARE, addresses: ['172.18.0.2/16'] });
+  scene.settle();
+  scene.world.hostLinks.set('eth1', { ...BARE, addresses: ['172.18.0.2/16 metric 100'] });
+  assert.deepEqual(scene.settle(), ['address delete 172.18.0.2/16 dev eth1']);
+  assert.deepEqual(scene.link('br-net1').addresses, ['172.18.0.2/16']);
+});
+
 test('without the Node, nothing that exists is taken away', () => {
   const scene = new Scene();
   scene.carryOut();

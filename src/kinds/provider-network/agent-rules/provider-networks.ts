@@ -44,7 +44,7 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
         }
         const place = placeOf(name, spec, settings.node);
         const other = uplinks.get(place.uplink);
-        const wrong = problemOf(world, place, other, settings, edit);
+        const wrong = problemOf(world, place, spec, other, settings, edit);
         if (other === undefined) uplinks.set(place.uplink, name);
         if (wrong !== undefined) take(name, asItIs(world, settings, name));
         else if (isStillOtherwise(world, place)) take(name, given(world, settings, name));

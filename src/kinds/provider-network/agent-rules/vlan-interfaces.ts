@@ -50,16 +50,12 @@ export function vlansOf(
   spec: ProviderNetworkSpec,
   taken: readonly VlanInterface[],
 ): BridgeVlans {
-  const { preserveVlanInterfaces = false, vlanInterfaces = [] } = spec;
+  const { preserveVlanInterfaces = false } = spec;
   const recorded = vlansOn(world, bridge);
-  // Its name is that of the interface in the spec, also while that has another one.
-  const prefixes = [port, bridge].map((name) => `${name}.`);
-  const found = preserveVlanInterfaces
-    ? linksOn(world, port).flatMap(([name, link]): readonly VlanInterface[] => {
-        const isMeant = vlanInterfaces.includes(name) || prefixes.some((prefix) => name === `${prefix}${link.vlan?.tag}`);
-        return isMeant ? [{ name, tag: link.vlan?.tag ?? 0, mac: link.mac, mtu: link.mtu, ...NO_NETWORK }] : [];
-      })
-    : [];
+  // One that would lose something stays where it is, and works there.
+  const found = vlansMeant(world, bridge, port, spec).flatMap(([name, { vlan, mac, mtu, unmovable }]): readonly VlanInterface[] =>
+    unmovable === undefined ? [{ name, tag: vlan?.tag ?? 0, mac, mtu, ...NO_NETWORK }] : [],
+  );
   const known = recorded.length > 0 ? recorded : taken;
   const interfaces = [...known, ...found.filter(({ name }) => known.every((one) => one.name !== name))]
     .map((one) => ({ ...one, ...union(one, world.hostLinks.get(one.name) ?? NO_NETWORK) }))
@@ -74,6 +70,21 @@ export function vlansOf(
     externalIds: interfaces.length === 0 && recorded.length === 0 ? {} : { [portKey.vlanInterfaces]: text },
     outputs: isRecorded ? interfaces.map((one) => vlanLink(one, preserveVlanInterfaces ? bridge : port)) : [],
   };
+}
+
+/** Those on the node's interface that have to go to the bridge with it. */
+export function vlansMeant(
+  world: NodeWorld,
+  bridge: string,
+  port: string,
+  { preserveVlanInterfaces = false, vlanInterfaces = [] }: ProviderNetworkSpec,
+): readonly (readonly [name: string, link: HostLink])[] {
+  if (!preserveVlanInterfaces) return [];
+  // Its name is that of the interface in the spec, also while that has another one.
+  const prefixes = [port, bridge].map((name) => `${name}.`);
+  return linksOn(world, port).filter(
+    ([name, { vlan }]) => vlanInterfaces.includes(name) || prefixes.some((prefix) => name === `${prefix}${vlan?.tag}`),
+  );
 }
 
 /** Those that are on a bridge, or have to be. */

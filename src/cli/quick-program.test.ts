@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { everyCommand } from './arguments/every-command.ts';
 import { program } from './program.ts';
 import { programFor, QUICK } from './quick-program.ts';
@@ -13,6 +16,22 @@ test('a command that is loaded alone is the command of the whole program', async
       alone.map((one) => [one.name, one.command.helpInformation()]),
       whole.map((one) => [one.name, one.command.helpInformation()]),
     );
+  }
+});
+
+test('a command that reads a World can ask it every query, though it is loaded alone', async () => {
+  const reading = Object.keys(QUICK).filter((name) =>
+    /cluster\/observe\.ts'/.test(readFileSync(new URL(`./commands/${name}.ts`, import.meta.url), 'utf8')),
+  );
+  assert.ok(reading.includes('delete') && reading.includes('explain') && reading.includes('status'), reading.join());
+  for (const name of reading) {
+    const program = `
+      const { programFor } = await import(${JSON.stringify(new URL('quick-program.ts', import.meta.url).href)});
+      await programFor(${JSON.stringify(name)});
+      const { undefinedQueries } = await import(${JSON.stringify(new URL('../world/any-world.ts', import.meta.url).href)});
+      console.log([...undefinedQueries].join());`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+    assert.equal(stdout, '\n', `${name} asks queries that it does not define`);
   }
 });
 

@@ -11,11 +11,11 @@ type Add = (program: Command) => void;
 /** Commands about a cluster, by name. */
 export const QUICK: Readonly<Record<string, () => Promise<Add>>> = {
   audit: async () => (await import('./commands/audit.ts')).addAudit,
-  explain: async () => (await import('./commands/explain.ts')).addExplain,
-  delete: async () => (await import('./commands/delete.ts')).addDelete,
+  explain: withRules(async () => (await import('./commands/explain.ts')).addExplain),
+  delete: withRules(async () => (await import('./commands/delete.ts')).addDelete),
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   plan: async () => (await import('./commands/plan.ts')).addPlan,
-  status: async () => (await import('./commands/status.ts')).addStatus,
+  status: withRules(async () => (await import('./commands/status.ts')).addStatus),
   wait: async () => (await import('./commands/wait.ts')).addWait,
   gc: async () => (await import('./commands/gc.ts')).addGc,
   neighbours: async () => (await import('./commands/neighbours.ts')).addNeighbours,
@@ -23,6 +23,11 @@ export const QUICK: Readonly<Record<string, () => Promise<Add>>> = {
   version: async () => (await import('./commands/version.ts')).addVersion,
   lab: async () => (await import('./commands/lab.ts')).addLab,
 };
+
+/** For a command that reads a World and loads no rules of its own: the graph of dependencies asks queries that the rules define. */
+function withRules(load: () => Promise<Add>): () => Promise<Add> {
+  return async () => (await Promise.all([load(), import('../compile/rules.ts')]))[0];
+}
 
 /** @param name the first word of the command line */
 export async function programFor(name: string | undefined): Promise<Command> {

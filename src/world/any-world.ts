@@ -74,13 +74,19 @@ export interface DeclaredQuery<V, W> extends Query<V, W> {
   readonly define: (run: (world: W, key: string) => V) => void;
 }
 
+const undefinedNames = new Set<string>();
+/** Names of queries that loaded modules declare and none defines. */
+export const undefinedQueries: ReadonlySet<string> = undefinedNames;
+
 export function declareQuery<V, W extends AnyWorld>(name: string): DeclaredQuery<V, W> {
   let known: ((world: W, key: string) => V) | undefined;
+  undefinedNames.add(name);
   return {
     name,
     index: queries++,
     define: (run) => {
       if (known !== undefined) throw new Error(`the query ${name} is defined twice`);
+      undefinedNames.delete(name);
       known = run;
     },
     run: (world, key) => {

@@ -141,10 +141,10 @@ function readRows(table: TableSchema, held: Readonly<Record<string, Readonly<Rec
     if (json === null) throw new Error('it is the log of a running database, not a backup');
     const unknown = Object.keys(json).find((column) => !table.columns.has(column));
     if (unknown !== undefined) throw new Error(`${table.name} has a column ${unknown} in it, which its own schema does not have`);
-    const row: { _uuid: Uuid; [column: string]: Row[string] } = { _uuid: uuid as Uuid };
+    const row: { _uuid: Uuid; [column: string]: Row[string] } = { _uuid: uuid };
     for (const column of table.columns.values())
       row[column.name] = json[column.name] === undefined ? defaultValue(column) : decodeValue(column, json[column.name]);
-    rows.set(uuid as Uuid, row);
+    rows.set(uuid, row);
   }
   return rows;
 }

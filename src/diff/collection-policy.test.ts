@@ -63,14 +63,14 @@ class Scene {
       rowId('Logical_Router_Port', 'blue-left'),
       ...[...rows.owned].filter((id) => id.includes('10.0.0.0/8')),
     ];
-    return Object.fromEntries(
-      ids.flatMap((id) => {
-        const [row] = rows.rowsOf(id);
-        assert.ok(row !== undefined, id);
-        const stays = this.policy.stays(row, { now: NOW, explained });
-        return stays === undefined ? [] : [[id.includes('10.0.0.0/8') ? 'route' : row.row['name'], `${stays.why}: ${stays.text}`]];
-      }),
-    );
+    const staying: Record<string, string> = {};
+    for (const id of ids) {
+      const [row] = rows.rowsOf(id);
+      assert.ok(row !== undefined, id);
+      const stays = this.policy.stays(row, { now: NOW, explained });
+      if (stays !== undefined) staying[id.includes('10.0.0.0/8') ? 'route' : String(row.row['name'])] = `${stays.why}: ${stays.text}`;
+    }
+    return staying;
   }
 }
 

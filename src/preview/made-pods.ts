@@ -38,7 +38,7 @@ export function madePods(workload: ReviewedObject, nodes: number): readonly Revi
   const uid = `${kind}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
   const spec = (workload.spec ?? {}) as WorkloadSpec;
   const { template = {}, ordinals } = spec;
-  const count = Number(REPLICAS[kind]?.(spec, nodes) ?? 0);
+  const count = REPLICAS[kind]?.(spec, nodes) ?? 0;
   const name = metadata.name ?? '';
   const first = ordinals?.start ?? (ORDINALS.test(kind) ? 0 : 1);
   return Array.from({ length: count }, (_, at): ReviewedObject => ({

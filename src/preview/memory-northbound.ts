@@ -10,7 +10,6 @@ import { monitoredColumns } from '../nb/tables.ts';
 import type { Replica, Row, RowChange, Uuid } from '../ovsdb/index.ts';
 import { ReplicaStore } from '../ovsdb/replica.ts';
 import type { BaseType, ColumnSchema, DatabaseSchema, TableSchema } from '../ovsdb/schema.ts';
-import type { StoredRow } from '../ovsdb/simulated/database.ts';
 import { SimulatedDatabase } from '../ovsdb/simulated/database.ts';
 import { execute } from '../ovsdb/simulated/transaction.ts';
 import { updatesOf } from '../ovsdb/simulated/updates.ts';
@@ -59,8 +58,7 @@ export class MemoryNorthbound implements Replica {
   /** Takes over the rows of another replica, which must not change any more. */
   load(other: Replica): RowChange[] {
     const draft = this.#database.draft();
-    for (const table of this.#schema.tables.keys())
-      for (const [uuid, { _uuid, ...row }] of other.table(table)) draft.set(table, uuid, row as StoredRow);
+    for (const table of this.#schema.tables.keys()) for (const [uuid, { _uuid, ...row }] of other.table(table)) draft.set(table, uuid, row);
     return this.#taken(this.#database.commit(draft));
   }
 

@@ -29,7 +29,7 @@ export function hostDetails(output: string): HostDetails {
   const lists = listsOf(output) as readonly (readonly object[])[];
   // Without neighbours some versions of `ip` print no list of them.
   const [neighbours, links] = lists.length < 2 ? [[], lists[0] ?? []] : lists;
-  return { links: linkDetails((links ?? []) as readonly DetailsJson[]), neighbours: (neighbours ?? []) as readonly NeighbourJson[] };
+  return { links: linkDetails(links ?? []), neighbours: neighbours ?? [] };
 }
 
 function linkDetails(links: readonly DetailsJson[]): ReadonlyMap<string, LinkDetails> {

@@ -148,7 +148,7 @@ function putObject(write: PlannedChanges['objects'][number], put: Put): void {
     return put(holdsPorts === true ? 'I1' : 'I8', cause, { subject, message: 'nothing that lives needs it', next });
   }
   const counts = new Set(['v4', 'v6'].flatMap((family) => wordsOf(resource).counts?.(family as 'v4' | 'v6') ?? []));
-  const wrong = Object.keys((write.patch['status'] ?? {}) as object).filter(
+  const wrong = Object.keys(write.patch['status'] ?? {}).filter(
     (field) => counts.has(field) || /^v[46](using|available)IPrange$/i.test(field),
   );
   if (wrong.length > 0)

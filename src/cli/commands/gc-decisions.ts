@@ -71,8 +71,11 @@ export function addGcDecisions(gc: Command): void {
   action(approve, 'gc approve', runGcApprove);
 }
 
-function action<F extends GcFlags>(command: Command, name: string, run: (flags: F, io: CommandIo) => Promise<number>): void {
-  addSettingsFlags(addConnectionFlags(command)).action(async (flags: F) => {
+type AnyFlags = ApproveFlags & PauseFlags & StatusFlags;
+
+/** @param run reads those of the flags that the command has */
+function action(command: Command, name: string, run: (flags: AnyFlags, io: CommandIo) => Promise<number>): void {
+  addSettingsFlags(addConnectionFlags(command)).action(async (flags: AnyFlags) => {
     process.exitCode = await onCluster(name, flags, (io) => run(flags, io));
   });
 }

@@ -17,6 +17,7 @@ import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.t
 import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
 import { isRetryable } from '../connection/request-retry.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { KubeError } from '../../kube/errors.ts';
 import { KUBE_ADVICE } from '../errors/error-advice.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -115,12 +116,17 @@ export async function runWait(objects: readonly string[], flags: WaitFlags, io: 
   throw await timedOut(flags, state, all, timeoutMs, io);
 }
 
+/** A kind that is not served yet, or an API server that is away. */
+function mayPass(failure: KubeError): boolean {
+  return failure.code === 'KUBE_NOT_SERVED' || isRetryable(failure);
+}
+
 /** @throws KubeError where waiting does not help: no rights */
 function look(state: AwaitedState, one: Awaited, io: CommandIo): void {
   const { named, watch, reached } = one;
   if (reached) return;
   const { failure, object } = watch;
-  if (failure !== undefined && failure.code !== 'KUBE_NOT_SERVED' && !isRetryable(failure)) throw failure;
+  if (failure !== undefined && !mayPass(failure)) throw failure;
   one.uid ??= object?.metadata.uid;
   const why = whyNot(state, one);
   one.reached = why === undefined;

@@ -190,7 +190,7 @@ export class CniServer {
         const problem = requestProblem(request);
         if (problem !== undefined) return { ok: false, reason: problem };
         // A DEL needs no such look: it is about what an ADD made, and none made anything there.
-        if (await isNodeNamespace(request.net_ns)) return ofNode(request.net_ns);
+        if (isNodeNamespace(request.net_ns)) return ofNode(request.net_ns);
         if (signal.aborted) return { ok: false, reason: 'the runtime did not wait for the answer' };
         return await requests.add(
           {

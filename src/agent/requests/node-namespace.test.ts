@@ -15,8 +15,8 @@ test("the node's network namespace is known by its file, whatever the path; any 
   const node = [at('unreadable'), at('node'), at('first')];
   const found = [];
   for (const name of ['node', 'symbolic', 'first', 'hard', 'pod', 'missing', 'unreadable', 'node/below'])
-    if (await isNodeNamespace(at(name), node)) found.push(name);
+    if (isNodeNamespace(at(name), node)) found.push(name);
   assert.deepEqual(found, ['node', 'symbolic', 'first', 'hard']);
-  assert.equal(await isNodeNamespace('/proc/self/ns/net'), true);
-  assert.equal(await isNodeNamespace('/proc/self/ns/mnt'), false);
+  assert.equal(isNodeNamespace('/proc/self/ns/net'), true);
+  assert.equal(isNodeNamespace('/proc/self/ns/mnt'), false);
 });

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 
 /** The agent's own network namespace, and that of the first process that it sees: the node's. Nothing of a pod is made in either. */
 const NODE = ['/proc/self/ns/net', '/proc/1/ns/net'] as const;
@@ -9,14 +9,14 @@ const NODE = ['/proc/self/ns/net', '/proc/1/ns/net'] as const;
  *
  * @param node files of the node's namespace
  */
-export async function isNodeNamespace(path: string, node: readonly string[] = NODE): Promise<boolean> {
-  const [asked, ...ofNode] = await Promise.all([path, ...node].map(identityOf));
+export function isNodeNamespace(path: string, node: readonly string[] = NODE): boolean {
+  const [asked, ...ofNode] = [path, ...node].map(identityOf);
   return asked !== undefined && ofNode.includes(asked);
 }
 
-async function identityOf(path: string): Promise<string | undefined> {
+function identityOf(path: string): string | undefined {
   try {
-    const { dev, ino } = await stat(path, { bigint: true });
+    const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;
   } catch {
     return undefined;

@@ -150,7 +150,7 @@ export const kilnAnnotation = {
   misbound: 'kiln.io/misbound',
   /** On a Vpc or a Namespace: `on`, `report` or `off`. */
   gc: 'kiln.io/gc',
-  /** On the default Vpc: nothing is collected while it is there; by whom, since when and why, as JSON or any text. */
+  /** On the default Vpc: nothing is collected while it is there; its author, time and reason, as JSON or any text. */
   gcPause: 'kiln.io/gc-pause',
   /** On the default Vpc: how many rows may be collected, and until when, as JSON. */
   gcApproval: 'kiln.io/gc-approval',

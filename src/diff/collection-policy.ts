@@ -217,7 +217,7 @@ export class CollectionPolicy {
     return '';
   }
 
-  /** Of a row that Kube-OVN left for a feature, and that was adopted as it was: nobody else could make it again. */
+  /** Of a row that Kube-OVN left for a feature, and that was adopted as it was: nothing else could make it again. */
   #graceEnd({ ownership, row }: Entry, now: number): number | undefined {
     const { gcKubeOvnGrace } = this.#world.settings;
     if (!this.#grace || gcKubeOvnGrace === 0) return undefined;

@@ -63,7 +63,7 @@ test('Deleted: it is gone, or another object has its name', () => {
   const deleted: AwaitedState = { kind: 'deleted' };
   assert.equal(notYet(deleted, 'vpcs', undefined), undefined);
   assert.equal(notYet(deleted, 'vpcs', object([]), 'u0'), undefined);
-  assert.equal(notYet(deleted, 'vpcs', object([]), 'u1'), 'nobody has deleted it');
+  assert.equal(notYet(deleted, 'vpcs', object([]), 'u1'), 'it is not being deleted');
   const going = { deletionTimestamp: '2026-01-02T00:00:00Z' };
   assert.equal(
     notYet(deleted, 'vpcs', object([], { ...going, finalizers: ['example.com/x'] })),

@@ -76,7 +76,7 @@ export function notYet(
 
 function notDeleted(resource: ResourceName, object: StatefulObject): string {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
-  if (deletionTimestamp === undefined) return 'nobody has deleted it';
+  if (deletionTimestamp === undefined) return 'it is not being deleted';
   const { message } = stateOf(resource, object);
   if (message !== '') return message;
   const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));

@@ -25,7 +25,7 @@ const PRIORITY = -10;
 const ATTEMPTS = 20;
 
 export interface ResponderOptions {
-  /** Of the gateway's own networks; who is in none of them gets no answer. */
+  /** Of the gateway's own networks; an address in none of them gets no answer. */
   readonly networks: readonly string[];
   readonly report: (report: BfdReport) => void;
   readonly stopped: Promise<unknown>;

@@ -37,7 +37,7 @@ describe('packets of BFD', () => {
     assert.deepEqual(decodePacket(bytes), sent);
   });
 
-  test('that are wrong, of another version, with authentication or to nobody are dropped', () => {
+  test('that are wrong, of another version, with authentication or to no session are dropped', () => {
     const good = encodePacket(packet('up', { yours: 99 }));
     const changed = (at: number, value: number): Buffer => {
       const bytes = Buffer.from(good);
@@ -53,7 +53,7 @@ describe('packets of BFD', () => {
       'multiplier 0': changed(2, 0),
       'length 25 of 24': changed(3, 25),
       'no discriminator': encodePacket(packet('up', { mine: 0, yours: 99 })),
-      'up for nobody': encodePacket(packet('up')),
+      'up for no session': encodePacket(packet('up')),
     };
     for (const [name, bytes] of Object.entries(wrong)) assert.equal(decodePacket(bytes), undefined, name);
   });

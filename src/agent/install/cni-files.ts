@@ -116,12 +116,12 @@ async function keep(file: string): Promise<readonly string[]> {
 }
 
 /** Whose configuration it is: this program's, also for another socket, or that of another one. Kube-OVN's has the same fields in another form. */
-function ownerOf(text: string): 'kiln' | 'another' | 'nobody' {
+function ownerOf(text: string): 'kiln' | 'another' | 'none' {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    return 'nobody';
+    return 'none';
   }
   const { plugins } = Object(parsed) as { readonly plugins?: unknown };
   const [first] = Array.isArray(plugins) ? (plugins as readonly unknown[]) : [];

@@ -1,5 +1,5 @@
 /**
- * Queues of pods' devices, as the kernel shows them: Open vSwitch makes them of rows of QoS, and says to nobody when the kernel has no such queue, or
+ * Queues of pods' devices, as the kernel shows them: Open vSwitch makes them of rows of QoS, and says in its log alone that the kernel has no such queue, or
  * when another program took it away (`tc qdisc del`). Nothing is written here: the rules take the row of a lost queue away, and the next one brings
  * the queue back.
  */

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { ObservationOptions } from '../../controller/reading/observation.ts';
 import { Observation } from '../../controller/reading/observation.ts';
-import type { OvsdbOptions } from '../../ovsdb/index.ts';
+import type { OvsdbOptions, OvsdbSession } from '../../ovsdb/index.ts';
 import { SILENT } from '../../runtime/log.ts';
+import { commandText } from '../../text/command-text.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
 import { requestTimeoutMs } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
@@ -53,6 +54,29 @@ export async function observe(
   else if (!observation.northboundRead)
     io.say(`warning: the Northbound database at ${ovnNb} cannot be read: ${observation.northboundProblem ?? ''}`);
   return observation;
+}
+
+/**
+ * The same over a session that is used for more than this, by a command that needs the rows.
+ *
+ * @throws CommandFailure if the database cannot be read
+ */
+export async function observeRows(session: OvsdbSession, ovnNb: string, flags: ObservationFlags, io: CommandIo): Promise<Observation> {
+  const observation = await Observation.open({
+    client: io.client,
+    session,
+    endpoints: session.endpointCount,
+    settings: await settingsFor(flags, io),
+    timeoutMs: requestTimeoutMs(flags),
+  });
+  if (observation.northboundRead) return observation;
+  await observation[Symbol.asyncDispose]();
+  throw new CommandFailure(
+    EXIT.unreachable,
+    'the Northbound database cannot be read',
+    observation.northboundProblem ?? '',
+    commandText`ovn-nbctl --db=${ovnNb} show`,
+  );
 }
 
 /** @param more options of the session */

@@ -43,7 +43,7 @@ interface StatusFlags extends GcFlags {
 export function addGcDecisions(gc: Command): void {
   const status = gc
     .command('status')
-    .description('print whether rows are collected, who paused it, what waits for an approval, and the limits; reads only')
+    .description('print whether rows are collected, the author of a pause, what waits for an approval, and the limits; reads only')
     .addHelpText(
       'after',
       '\nExit codes: 0 rows are collected, 1 they are not: a pause, a hold, or no leader, 2 wrong usage, 3 unreachable.\n',

@@ -42,7 +42,7 @@ export function addGcPlan(gc: Command): void {
   const plan = gc
     .command('plan')
     .description(
-      'print the rows of Kiln that no object asks for, and objects left of others: why, since when, who made them, and what goes with them; reads only',
+      'print the rows of Kiln that no object asks for, and objects left of others: why, since when, their maker, and what goes with them; reads only',
     )
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
@@ -58,7 +58,7 @@ export function addGcPlan(gc: Command): void {
 export async function runGcPlan(flags: GcPlanFlags, io: CommandIo): Promise<number> {
   await using fresh = await freshFor('gc plan', flags, io);
   const all = planOf(fresh);
-  // A setting says that nobody wants to hear of these.
+  // A setting says that these are not to be told.
   const rows = flags.output === 'table' ? all.filter(({ fate }) => fate !== 'off') : all;
   const hidden = all.length - rows.length;
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'CollectionPlan', { rows }));

@@ -1,6 +1,6 @@
 /**
  * The transaction of a restore, until its outcome is known. A cluster of servers may change its leader under so large a transaction, and
- * then nobody tells whether it took effect; so the command reads the database again, plans anew, and sends what is still missing. Each row
+ * then it is unknown whether it took effect; so the command reads the database again, plans anew, and sends what is still missing. Each row
  * has its UUID, so none can come twice. What is sent after a loss is smaller each time.
  */
 import type { TransactOutcome } from '../../ovsdb/index.ts';

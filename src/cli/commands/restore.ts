@@ -14,15 +14,14 @@ import { globalOf, readSnapshot } from '../../backup/snapshot.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { restoreTransaction } from '../../commit/restore-transaction.ts';
 import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
-import { Observation } from '../../controller/reading/observation.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { commandText } from '../../text/command-text.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { clusterUid } from '../cluster/cluster-uid.ts';
-import { addSettingsFlags, settingsFor } from '../cluster/leader.ts';
+import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { addNorthboundFlags, northboundOf, observeRows, sessionOf } from '../cluster/observe.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -88,21 +87,7 @@ export async function runRestore(file: string, flags: RestoreFlags, io: CommandI
     );
   const backup = await verified(file);
   const session = sessionOf(flags, ovnNb, PATIENT);
-  const settings = await settingsFor(flags, io);
-  await using observation = await Observation.open({
-    client: io.client,
-    session,
-    endpoints: session.endpointCount,
-    settings,
-    timeoutMs: requestTimeoutMs(flags),
-  });
-  if (!observation.northboundRead)
-    throw new CommandFailure(
-      EXIT.unreachable,
-      'the Northbound database cannot be read',
-      observation.northboundProblem ?? '',
-      commandText`ovn-nbctl --db=${ovnNb} show`,
-    );
+  await using observation = await observeRows(session, ovnNb, flags, io);
   const present = await readSnapshot(session, await clusterUid(io));
   refuse(schemaProblem(backup, present), 'restore it into a database of its own release first, or choose another backup');
   refuse(

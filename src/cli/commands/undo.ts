@@ -8,7 +8,6 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { undoTransaction } from '../../commit/undo-transaction.ts';
 import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
-import { Observation } from '../../controller/reading/observation.ts';
 import { FileJournal } from '../../journal/file-journal.ts';
 import type { ReadJournal } from '../../journal/read-journal.ts';
 import type { SelectedChange, Selection } from '../../journal/selection.ts';
@@ -21,16 +20,15 @@ import { identityOf, tableOf } from '../../nb/row-id.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbSession, Uuid } from '../../ovsdb/index.ts';
 import { mutate, select, rowIs } from '../../ovsdb/index.ts';
-import { commandText } from '../../text/command-text.ts';
 import { systemClock } from '../../timing/clock.ts';
 import type { World } from '../../world/world.ts';
 import type { JournalReadFlags } from '../arguments/journal-arguments.ts';
 import { addJournalFlags, gathered, journalOf } from '../arguments/journal-arguments.ts';
-import { addSettingsFlags, settingsFor } from '../cluster/leader.ts';
+import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { addNorthboundFlags, northboundOf, observeRows, sessionOf } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -91,20 +89,7 @@ export async function runUndo(transactions: readonly string[], flags: UndoFlags,
   refuseUnreadable(journal);
   const changes = changesOf(journal, transactions, flags, io);
   const session = sessionOf(flags, ovnNb);
-  await using observation = await Observation.open({
-    client: io.client,
-    session,
-    endpoints: 1,
-    settings: await settingsFor(flags, io),
-    timeoutMs: requestTimeoutMs(flags),
-  });
-  if (!observation.northboundRead)
-    throw new CommandFailure(
-      EXIT.unreachable,
-      'the Northbound database cannot be read',
-      observation.northboundProblem ?? '',
-      commandText`ovn-nbctl --db=${ovnNb} show`,
-    );
+  await using observation = await observeRows(session, ovnNb, flags, io);
   if (flags.letGo === true) return await letGo(changes, observation.world, session, flags, io);
   const plan = undoPlan(changes, await presentOf(changes, observation.world, session));
   print(plan, flags, io);

@@ -67,7 +67,7 @@ test('a pod is bound; several objects and forms of names; output for programs', 
   });
 });
 
-test('timed out: exit 4 and why: what blocks it, that it does not exist, that nobody deleted it', { skip }, async () => {
+test('timed out: exit 4 and why: what blocks it, that it does not exist, that it is not being deleted', { skip }, async () => {
   await scene.make('vpcs', { metadata: { name: 'used' } });
   await scene.make('subnets', { metadata: { name: 'used-web' }, spec: { vpc: 'used', cidrBlock: '10.96.0.0/24' } });
   await scene.controller.untilQuiet();
@@ -85,7 +85,7 @@ test('timed out: exit 4 and why: what blocks it, that it does not exist, that no
   assert.equal(two.exit, 4);
   assert.match(two.err, /^error: Vpc nowhere, Subnet used-web are not Green=True$/m);
   assert.match(two.err, /^ {2}why: Vpc nowhere: it does not exist; Subnet used-web: it has no condition Green$/m);
-  assert.match((await scene.kiln('wait', 'subnet/used-web', '--for=Deleted', '--timeout=0')).err, /why: nobody has deleted it/);
+  assert.match((await scene.kiln('wait', 'subnet/used-web', '--for=Deleted', '--timeout=0')).err, /why: it is not being deleted/);
   let deletes = 0;
   const gone = await waiting(scene.client, ['vpc/used'], { for: 'Deleted' }, () => {
     if (deletes++ === 0) void scene.client.delete(traitsOf('subnets'), { name: 'used-web' });

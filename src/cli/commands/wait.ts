@@ -101,7 +101,7 @@ export async function runWait(objects: readonly string[], flags: WaitFlags, io: 
       const waited = performance.now() - began;
       const left = all.filter(({ reached }) => !reached);
       if (left.length === 0) break;
-      // The first answer is awaited even by those who look once.
+      // The first answer is awaited even with a time-out of 0.
       const isAnswered = left.every(({ watch }) => watch.known) || waited >= requestTimeoutMs(flags);
       if (waited >= timeoutMs && isAnswered) break;
       await changed;

@@ -69,7 +69,7 @@ test('namespace, device, port, answers to BFD and readiness come one after the o
   assert.equal(scene.kinds(), 'gateway-namespace object-status', 'interfaces would get other settings');
   world.gatewayNamespaces.set('ovnext', { complete: true });
   assert.equal(scene.kinds(), 'gateway-namespace device port object-status');
-  assert.equal(scene.of('device')?.connected, false, 'nobody could answer for an address in use');
+  assert.equal(scene.of('device')?.connected, false, 'an address that another host has is not taken');
   world.devices.set(GATEWAY_END, { kind: 'absent' });
   assert.equal(scene.kinds(), 'gateway-namespace device object-status', 'Open vSwitch would go on reading from the former device');
   world.devices.set(GATEWAY_END, { ...DEVICE, addresses: [] });

@@ -114,7 +114,7 @@ async function writeNodeCredentials(directory: string, hosts: readonly string[])
 const LIFETIME_MS = 30 * 24 * 3_600_000;
 const CLOCK_SKEW_MS = 300_000;
 
-/** As docs/operate.md tells an operator. JSON is YAML. */
+/** As docs/operate/ovn.md tells an operator. JSON is YAML. */
 async function writeFrontProxy(directory: string, { frontProxyAuthority, admissionConfiguration }: Credentials): Promise<void> {
   const now = Date.now();
   const authority = new CertificateAuthority('front-proxy-ca', { from: now - CLOCK_SKEW_MS, until: now + LIFETIME_MS });

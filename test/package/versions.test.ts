@@ -21,7 +21,7 @@ test('package.json, package-lock.json, the newest part of CHANGELOG.md and kiln 
 });
 
 test('images of Kiln in manifests and documents have that version', () => {
-  const files = globSync(['deploy/*.yaml', 'docs/*.md', 'Containerfile'], { cwd: ROOT });
+  const files = globSync(['deploy/*.yaml', 'docs/**/*.md', 'Containerfile'], { cwd: ROOT });
   const images = files.flatMap((file) =>
     [...read(file).matchAll(/\bkiln(?:-agent|-ovn)?:(\d+\.\d+\.\d+)/g)].map(([image, version]) => ({ file, image, version })),
   );

@@ -227,7 +227,7 @@ export class WebhookServer {
       log.warn('clients without the certificate of an API server were disconnected from the webhook', {
         times,
         address: socket.remoteAddress ?? '',
-        next: 'when it is the API server: let it show its certificate (docs/operate.md, the admission webhook), or set --webhook-unknown-clients=answer',
+        next: 'when it is the API server: let it show its certificate (docs/operate/webhook.md), or set --webhook-unknown-clients=answer',
       }),
     );
     socket.destroy();

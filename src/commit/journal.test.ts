@@ -63,6 +63,29 @@ test('an undo of a deletion in several transactions restores the very same datab
   }
 });
 
+test('a restored row that is held is not deleted with the row that it is in, whose owner is back, until it is let go', async () => {
+  const own = join(directory, 'inside');
+  const journal = new FileJournal({ directory: own, clock: systemClock, writer: 'i' });
+  const kiln = await new WriterProcess(server, undefined, journal).start();
+  try {
+    const home = rowId('Logical_Switch', 's2');
+    const port = rowId('Logical_Switch_Port', 'held');
+    await kiln.want([rowsOf(vpc)(home, { name: 's2' }), rowsOf(subnet)(port, { name: 'held' }, { id: home, column: 'ports' })]);
+    await kiln.want([]);
+    assert.equal(await server.nbctl('ls-list'), '');
+    await undo(kiln, own);
+    kiln.owners.add(ownerText(vpc));
+    kiln.writer.examineAll();
+    await kiln.want([]);
+    assert.match(await server.nbctl('lsp-list', 's2'), /held/, 'nothing asks for the switch, but the port in it is held');
+    await server.nbctl('set', 'Logical_Switch_Port', 'held', 'external_ids:kiln.io/let-go=true');
+    await until('both are gone', async () => (await server.nbctl('ls-list')) === '');
+  } finally {
+    await kiln.close();
+    await journal.close();
+  }
+});
+
 test('while the journal cannot be written rows are created and changed, and none is deleted; then the deletions go on', async () => {
   const own = join(directory, 'full');
   const journal = new FileJournal({

@@ -6,6 +6,7 @@ import { describeDrift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
+import { rowsInside } from '../diff/rows-inside.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import type { DriftWatch } from './drift-watch.ts';
@@ -177,7 +178,14 @@ export class RowBatches {
     const { world, gate, undecided } = this.#options.writer;
     const row = world.rows.best(id);
     if (row === undefined) return true;
-    if (this.#options.restored.holds(row)) return false;
+    const { restored, queue } = this.#options;
+    if (restored.holds(row)) return false;
+    // What an undo restored would go with the row that it is in.
+    for (const { row: inside } of rowsInside(row, world)) {
+      if (!restored.holds(inside)) continue;
+      queue.looked(id, 'row', [inside.id]);
+      return false;
+    }
     return gate.allows(row) && !(row.ownership.kind === 'ours' && undecided(row.ownership.owner));
   }
 

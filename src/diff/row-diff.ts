@@ -5,7 +5,7 @@ import { hasVendorKey, mayAdopt, neighbourOf, OWNER_KEY, ownerText, UID_KEY, VEN
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, insertSeed, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
-import { childColumns, tableSpec } from '../nb/tables.ts';
+import { tableSpec } from '../nb/tables.ts';
 import type { InputValue, Uuid } from '../ovsdb/index.ts';
 import type { Link } from '../world/observed-rows.ts';
 import { diffKeys, holds, resolveValue } from './column-diff.ts';
@@ -15,6 +15,7 @@ import { CONVERGED } from './edits.ts';
 import type { Observed, Parent } from './row-contents.ts';
 import { columnsOf, contentsOf, holdable, isRetained, parentOf, resolve } from './row-contents.ts';
 import { vendorKeysInside } from './keys-inside.ts';
+import { firstForeignInside, noMoreInside } from './rows-inside.ts';
 import { isRoot, secondRow } from './second-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
@@ -236,45 +237,34 @@ function removals(
   return { extra, ...(first !== undefined && { conflict: { ...first, on: conflicts.flatMap(({ on = [] }) => on) } }) };
 }
 
-/** Why a row of ours cannot be deleted: a foreign row inside it would be deleted with it. */
+/** Why a row of ours cannot be deleted: a foreign row inside it, at any depth, would be deleted with it. */
 export function foreignChildConflict(row: Observed, context: Pick<DiffContext, 'rows'>): Conflict | undefined {
-  const child = foreignChild(row, context);
-  const { id, table, uuid, ownership } = row;
-  if (child === undefined) return undefined;
-  const remove = commandText`ovn-nbctl remove ${table} ${uuid} ${child.column} ${child.uuid}`;
+  const inside = firstForeignInside(row, context);
+  const { id, table, ownership } = row;
+  if (inside === undefined) return undefined;
+  const { row: theirs, holder, column } = inside;
+  const within = holder.uuid === row.uuid ? 'it' : `${holder.table} ${identityOf(holder.id)} of it`;
+  const { program, next } = ownerOfForeign(theirs, commandText`ovn-nbctl remove ${holder.table} ${holder.uuid} ${column} ${theirs.uuid}`);
   return {
     kind: 'conflict',
     owners: ownership.kind === 'ours' ? [ownership.owner] : [],
-    message: `${table} ${identityOf(id)} is no longer needed, but ${tableOf(child.id)} ${identityOf(child.id)} in it belongs to another program; if no program needs that row: ${remove}`,
-    on: [child.id],
+    message: `${table} ${identityOf(id)} is no longer needed, but ${theirs.table} ${identityOf(theirs.id)} in ${within} belongs to ${program}; ${next}`,
+    on: [theirs.id],
   };
 }
 
-interface ForeignChild {
-  readonly id: RowId;
-  readonly uuid: Uuid;
-  /** Column of the parent. */
-  readonly column: string;
-}
-
-/** The first by name, so that every process reports the same one. */
-function foreignChild(row: Observed, context: Pick<DiffContext, 'rows'>): ForeignChild | undefined {
-  let first: ForeignChild | undefined;
-  for (const { column } of childColumns(row.table)) {
-    const held = row.row[column];
-    if (!(held instanceof Set)) continue;
-    for (const uuid of held as ReadonlySet<Uuid>) {
-      const entry = context.rows.entry(uuid);
-      if (entry?.ownership.kind !== 'foreign') continue;
-      if (first === undefined || entry.id < first.id || (entry.id === first.id && uuid < first.uuid))
-        first = { id: entry.id, uuid, column };
-    }
-  }
-  return first;
+/** Whose it is, and what a person does about it: only its program knows whether a row with a program's marks is needed. */
+function ownerOfForeign({ table, uuid, ownership }: Observed, remove: string): { readonly program: string; readonly next: string } {
+  if (ownership.kind !== 'foreign' || ownership.family === 'unknown')
+    return { program: 'another program', next: `if no program needs that row: ${remove}` };
+  return {
+    program: neighbourOf(ownership),
+    next: `Kiln waits until that program removes it: ${commandText`ovn-nbctl list ${table} ${uuid}`}`,
+  };
 }
 
 function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
-  const guards = [guard(row), ...noMoreChildren(row, context)];
+  const guards = [guard(row), ...noMoreInside(row, context)];
   if (spec.parents.length === 0) return [...guards, { kind: 'delete', table: spec.table, uuid: row.uuid }];
   const edits = outOfAll(row, context);
   return edits.length === 0 ? [] : [...guards, ...edits];
@@ -286,13 +276,6 @@ function outOfAll({ uuid: value }: Observed, { rows }: DiffContext): Edit[] {
     .parentsOf(value)
     .filter(({ uuid }) => rows.entry(uuid) !== undefined)
     .map(({ table, uuid, column }): Edit => ({ kind: 'member', table, uuid, column, add: false, value }));
-}
-
-/** Guards against rows that another program adds to this one meanwhile: they would be deleted with it. */
-function noMoreChildren({ table, uuid, row }: Observed, context: DiffContext): Edit[] {
-  return childColumns(table)
-    .filter(({ column }) => context.canHold(table, column))
-    .map(({ column }) => ({ kind: 'holds', table, uuid, column, members: [...((row[column] ?? []) as Iterable<Uuid>)] }));
 }
 
 /** The guard of a row: the transaction fails if its ownership has changed since the diff saw it. */

@@ -6,10 +6,9 @@ import type { DesiredRows } from '../compile/desired-rows.ts';
 import type { CollectionPolicy, Stay } from '../diff/collection-policy.ts';
 import { unexplainedSince } from '../diff/collection-policy.ts';
 import { foreignChildConflict } from '../diff/row-diff.ts';
+import { rowsInside } from '../diff/rows-inside.ts';
 import { isLetGo, isRestored } from '../nb/restored-row.ts';
 import { identityOf, isOwnUuid } from '../nb/row-id.ts';
-import { childColumns } from '../nb/tables.ts';
-import type { Uuid } from '../nb/tables.ts';
 import type { Entry } from '../world/observed-rows.ts';
 import type { World } from '../world/world.ts';
 
@@ -79,31 +78,31 @@ export function collectionPlan(
   return found.toSorted((a, b) => (`${a.fate} ${a.table} ${a.name}` < `${b.fate} ${b.table} ${b.name}` ? -1 : 1));
 
   function fateOf(entry: Entry, reason: string, exists: boolean): { readonly fate: Fate; readonly why: string } {
-    if (!exists && isRestored(entry.id, entry.uuid, entry.ownership) && !isLetGo(entry.row))
-      return { fate: 'restored', why: `an undo restored it, and ${reason}` };
+    if (!exists && isRestoredRow(entry)) return { fate: 'restored', why: `an undo restored it, and ${reason}` };
     const conflict = foreignChildConflict(entry, { rows });
     if (conflict !== undefined) return { fate: 'blocked', why: conflict.message };
+    const held = restoredInside(entry);
+    if (held !== undefined) return { fate: 'restored', why: `an undo restored ${held.table} ${identityOf(held.id)} in it, and ${reason}` };
     const stays = policy.stays(entry, { now, explained: ownerExists });
     if (stays !== undefined) return { fate: stays.why, why: `${reason}; ${stays.text}` };
     if (!exists && hold !== undefined) return { fate: 'held', why: `${reason}; it waits for kiln gc approve` };
     return { fate: 'collect', why: reason };
   }
+
+  /** A row in it that is not collected, and would go with it. */
+  function restoredInside(entry: Entry): Entry | undefined {
+    for (const { row } of rowsInside(entry, { rows }))
+      if (isRestoredRow(row) && row.ownership.kind === 'ours' && !ownerExists(row.ownership.owner)) return row;
+    return undefined;
+  }
+}
+
+function isRestoredRow({ id, uuid, ownership, row }: Entry): boolean {
+  return ownership.kind === 'ours' && isRestored(id, uuid, ownership) && !isLetGo(row);
 }
 
 function countsWithin(entry: Entry, rows: World['rows']): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
-  const take = ({ table, row }: Entry): void => {
-    for (const { column } of childColumns(table)) {
-      const held = row[column];
-      if (!(held instanceof Set)) continue;
-      for (const uuid of held as ReadonlySet<Uuid>) {
-        const child = rows.entry(uuid);
-        if (child === undefined) continue;
-        counts.set(child.table, (counts.get(child.table) ?? 0) + 1);
-        take(child);
-      }
-    }
-  };
-  take(entry);
+  for (const { row } of rowsInside(entry, { rows })) counts.set(row.table, (counts.get(row.table) ?? 0) + 1);
   return Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

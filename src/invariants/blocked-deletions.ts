@@ -47,7 +47,7 @@ const RESOURCE_OF_KIND = new Map(RESOURCE_NAMES.map((name) => [traitsOf(name).ki
 const NAMED = new RegExp(`\\b(${[...RESOURCE_OF_KIND.keys()].join('|')}) ([\\w.:/-]*[\\w])`, 'g');
 
 /** A blocking row as a message names it. */
-const NAMED_ROW = /\bbut (\w+) (.+?) in it belongs to another program/g;
+const NAMED_ROW = /\bbut (\w+) (.+?) in (?:it|\w+ \S+ of it) belongs to /g;
 
 function wrongRow(world: World, id: RowId): string | undefined {
   const row = world.rows.rowsOf(id).find(({ ownership }) => ownership.kind === 'foreign');

@@ -20,6 +20,7 @@ import { addLab } from './commands/lab.ts';
 import { addOvnCentral } from './commands/ovn-central.ts';
 import { addNeighbours } from './commands/neighbours.ts';
 import { addPlan } from './commands/plan.ts';
+import { addPrepareJournal } from './commands/prepare-journal.ts';
 import { addRestore } from './commands/restore.ts';
 import { addStatus } from './commands/status.ts';
 import { addUndo } from './commands/undo.ts';
@@ -70,6 +71,7 @@ addStartOptions(
 for (const add of Object.values<KindCommands>(COMMANDS_OF_KINDS)) add(program);
 addAgent(program);
 addOvnCentral(program);
+addPrepareJournal(program);
 addExplain(program);
 addDelete(program);
 addDiff(program);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -121,4 +121,16 @@ test('a line that is no entry is a problem with its file and line; a last line t
   assert.deepEqual((await readJournal(directory)).problems, []);
   await appendFile(path, '\n');
   assert.deepEqual((await readJournal(directory)).problems, [`${path}:4 is not an entry of a journal`]);
+});
+
+test('files are readable by their owner alone; what root writes belongs to the owner of the directory', async () => {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await chown(directory, 65_532, 65_532);
+  const journal = new FileJournal({ directory, clock: systemClock, writer: 'a' });
+  await journal.append(transaction('1.1', '2026-01-01T00:00:00Z'));
+  await journal.close();
+  const [path = ''] = await journalFiles(directory);
+  const { mode, uid } = await stat(path);
+  assert.equal(mode & 0o777, 0o600);
+  assert.equal(uid, isRoot ? 65_532 : process.getuid?.());
 });

@@ -130,7 +130,7 @@ test('three members found one cluster, with keys, and the controller and ovn-con
   controllerKeys = [`--private-key=${keys.key}`, `--certificate=${keys.certificate}`, `--ca-cert=${keys.authorities}`];
   const forward = await PortForward.fromNamespace(underlay.namespace, Number(new URL(api.url).port), directory);
   stops.unshift(() => forward.stop());
-  const flags = [`--kubeconfig=${join(directory, 'kubeconfig')}`, `--ovn-nb=${nb}`, '--metrics-bind-address=off'];
+  const flags = [`--kubeconfig=${join(directory, 'kubeconfig')}`, `--ovn-nb=${nb}`, '--metrics-bind-address=off', '--journal=off'];
   const tls = [`--ovn-key=${keys.key}`, `--ovn-cert=${keys.certificate}`, `--ovn-ca=${keys.authorities}`];
   const controller = new Daemon({
     name: 'kiln',

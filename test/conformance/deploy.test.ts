@@ -14,6 +14,7 @@ import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
 import { rbacYaml } from '../../src/webhook/manifests/account-role.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/manifests/webhook-configuration.ts';
+import { SYSTEM_JOURNAL } from '../../src/cli/arguments/journal-directory.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
 function read(path: string): string {
@@ -270,6 +271,7 @@ test('no container is privileged, and each has the capabilities of this list and
     'kiln-ovs/ovsdb-server': [],
     'kiln-ovs/ovs-vswitchd': ['NET_ADMIN', 'NET_RAW', 'NET_BROADCAST', 'IPC_LOCK'],
     'kiln-ovs/ovn-controller': [],
+    'kiln-controller/prepare-journal': ['CHOWN'],
     'kiln-controller/controller': [],
     'kiln-ovn-central/ovn-central': [],
   });
@@ -312,4 +314,29 @@ test('every image of the manifests is a target of the Containerfile, and has the
   const images = new Set(workloads().flatMap(({ all }) => all.map(({ image }) => image)));
   assert.deepEqual([...images].toSorted(), [`kiln-agent:${version}`, `kiln-ovn:${version}`, `kiln:${version}`]);
   for (const target of ['agent', 'ovn', 'controller']) assert.match(read('Containerfile'), new RegExp(`^FROM \\S+ AS ${target}$`, 'm'));
+});
+
+test('the journal is on, outlives the pod, and its volume is given to the user of the controller before that starts', () => {
+  const [deployment] = documents('deploy/controller.yaml').filter(({ kind }) => kind === 'Deployment') as unknown as {
+    spec: {
+      template: {
+        spec: {
+          securityContext: { runAsUser: number };
+          initContainers: { args: string[]; volumeMounts: { name: string; mountPath: string }[] }[];
+          containers: { env: { name: string; value?: string }[]; volumeMounts: { name: string; mountPath: string }[] }[];
+          volumes: { name: string; hostPath?: { path: string; type: string } }[];
+        };
+      };
+    };
+  }[];
+  const { initContainers, containers, volumes, securityContext } = deployment?.spec.template.spec ?? assert.fail('no Deployment');
+  const directory = containers[0]?.env.find(({ name }) => name === 'KILN_JOURNAL')?.value;
+  assert.equal(directory, SYSTEM_JOURNAL);
+  const { name } = containers[0]?.volumeMounts.find(({ mountPath }) => mountPath === directory) ?? assert.fail('not mounted');
+  assert.deepEqual(volumes.find((one) => one.name === name)?.hostPath, { path: directory, type: 'DirectoryOrCreate' });
+  const prepares = everyCommand(program)
+    .find((one) => one.name === 'prepare-journal')
+    ?.command.opts();
+  assert.deepEqual([prepares?.['directory'], prepares?.['user']], [directory, securityContext.runAsUser]);
+  assert.deepEqual(initContainers, [{ ...initContainers[0], args: ['prepare-journal'], volumeMounts: [{ name, mountPath: directory }] }]);
 });

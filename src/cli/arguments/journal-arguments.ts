@@ -5,6 +5,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import type { ReadJournal } from '../../journal/read-journal.ts';
 import { readJournal } from '../../journal/read-journal.ts';
+import { defaultJournal, JOURNAL_DEFAULT_TEXT } from './journal-directory.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 
 export interface JournalReadFlags {
@@ -16,7 +17,9 @@ export interface JournalReadFlags {
 
 export function addJournalFlags(command: Command): Command {
   return command
-    .addOption(new Option('--journal <directory>', "directory of the controller's journal").env('KILN_JOURNAL'))
+    .addOption(
+      new Option('--journal <directory>', `directory of the controller's journal (default: ${JOURNAL_DEFAULT_TEXT})`).env('KILN_JOURNAL'),
+    )
     .option('--since <time>', 'only what happened since then: 10m, 2h, or 2026-01-31T12:00:00Z', timeAgo)
     .option('--row <name>', 'only this row of OVN, and the rows in it; may be given more than once', gathered, []);
 }
@@ -38,13 +41,13 @@ function timeAgo(text: string): number {
 /** @throws CommandFailure if none is named, or it cannot be read */
 export async function journalOf(
   command: string,
-  { journal = '' }: JournalReadFlags,
+  { journal = defaultJournal() }: JournalReadFlags,
 ): Promise<ReadJournal & { readonly directory: string }> {
   if (journal === '' || journal === 'off')
     throw new CommandFailure(
       EXIT.usage,
       `kiln ${command} needs the journal`,
-      'neither --journal nor KILN_JOURNAL names its directory; in the cluster the pod of the leader has both',
+      `--journal, or KILN_JOURNAL, is "${journal}"`,
       `kiln ${command} --journal DIRECTORY`,
     );
   const directory = resolve(journal);

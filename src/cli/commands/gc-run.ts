@@ -8,7 +8,6 @@ import { parseDuration } from '../../api/values/duration.ts';
 import { collectRows } from '../../controller/row-collection.ts';
 import type { FreshController } from '../../controller/fresh-controller.ts';
 import type { Collected } from '../../explain/collection-plan.ts';
-import { NO_JOURNAL } from '../../journal/journal.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { OvsdbSession, Uuid } from '../../ovsdb/index.ts';
@@ -20,6 +19,7 @@ import { SoleLeader } from '../cluster/sole-leader.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, duration, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import { JOURNAL_DEFAULT_TEXT } from '../arguments/journal-directory.ts';
 import { openJournal } from '../process/journal.ts';
 import { approve, withdraw } from './gc-decisions.ts';
 import { freshFor, planOf, planTable } from './gc-plan.ts';
@@ -49,7 +49,10 @@ export function addGcRun(gc: Command): void {
     .option('-y, --yes', 'do not ask for confirmation')
     .addOption(new Option('--dry-run <mode>', 'client: print the plan, and change nothing').choices(['none', 'client']).default('none'))
     .addOption(
-      new Option('--journal <directory>', 'without a controller: write the rows here before they go, for kiln undo').env('KILN_JOURNAL'),
+      new Option(
+        '--journal <directory>',
+        `without a controller: write the rows here before they go, for kiln undo; or off (default: ${JOURNAL_DEFAULT_TEXT})`,
+      ).env('KILN_JOURNAL'),
     )
     .option('--timeout <duration>', 'how long to wait for the controller', duration, '60s');
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(run))).action(async (flags: GcRunFlags) => {
@@ -135,7 +138,7 @@ async function alone(
 ): Promise<void> {
   const { world, desired } = fresh;
   refuseTooMany(going, fresh);
-  const journal = flags.journal === undefined ? NO_JOURNAL : await openJournal({ journal: flags.journal }, SILENT);
+  const journal = await openJournal(flags, SILENT);
   try {
     await using held = await SoleLeader.gain('gc run', flags.leaseNamespace, io);
     const ids: readonly RowId[] = [...new Set(going.filter(({ what }) => what === 'row').map(({ table, name }) => rowId(table, name)))];

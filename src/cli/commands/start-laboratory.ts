@@ -149,7 +149,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     if (flags.check === true) return check({ lab, controller, progress, webhook: webhook !== undefined });
     if (flags.demo) await progress.step('demo: two tenants with the same networks', applyDemo(lab));
     await controller.untilQuiet();
-    introduce(progress, lab, logFile, performance.now() - began, flags.demo);
+    introduce(progress, lab, flags.journal ?? join(directory, LABORATORY_JOURNAL), logFile, performance.now() - began, flags.demo);
     const summary = new LiveSummary(controller, process.stderr);
     summary.start();
     await stopped;
@@ -178,7 +178,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
 
 /** By default in the laboratory's folder. A laboratory that starts anew has a new database, which old entries know nothing of. */
 async function laboratoryJournal(flags: StartFlags, directory: string, log: Log): Promise<Journal> {
-  if (flags.journal !== 'off') return openJournal(flags, log);
+  if (flags.journal !== undefined) return openJournal(flags, log);
   const own = join(directory, LABORATORY_JOURNAL);
   if (flags.keep !== true) await rm(own, { recursive: true, force: true });
   return openJournal({ ...flags, journal: own }, log);
@@ -231,14 +231,14 @@ async function applyDemo(lab: Laboratory): Promise<void> {
   }
 }
 
-function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs: number, demo: boolean): void {
+function introduce(progress: Progress, lab: Laboratory, journal: string, logFile: string, tookMs: number, demo: boolean): void {
   const pod = demo ? demoPods()[0] : undefined;
   progress.say(
     [
       '',
       `Ready after ${seconds(tookMs)}. In another terminal:`,
       '',
-      `  export KUBECONFIG=${lab.kubeconfig} KILN_OVN_NB=${lab.ovn.nbEndpoint} OVN_NB_DB=${lab.ovn.nbEndpoint} PATH=${BIN}:$PATH`,
+      `  export KUBECONFIG=${lab.kubeconfig} KILN_OVN_NB=${lab.ovn.nbEndpoint} KILN_JOURNAL=${journal} OVN_NB_DB=${lab.ovn.nbEndpoint} PATH=${BIN}:$PATH`,
       '  kubectl get vpcs,subnets,ips',
       `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
       ...(pod === undefined

@@ -27,7 +27,7 @@ for (const [signal, expected] of [
     t.after(() => rmSync(directory, { recursive: true }));
     const kubeconfig = join(directory, 'kubeconfig');
     writeFileSync(kubeconfig, KUBECONFIG);
-    const args = ['start', `--kubeconfig=${kubeconfig}`, '--ovn-nb=unix:/nowhere/at/all', '--metrics-bind-address=off'];
+    const args = ['start', `--kubeconfig=${kubeconfig}`, '--ovn-nb=unix:/nowhere/at/all', '--metrics-bind-address=off', '--journal=off'];
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -266,7 +266,9 @@ function statusLines(
     ...(northbound.refusal === undefined ? [] : [`            ✖ fails every transaction of the controller: ${northbound.refusal}`]),
     ...(northbound.journal === undefined
       ? []
-      : [`            ✖ no row is deleted while the journal cannot be written: ${northbound.journal}`]),
+      : [
+          `            ✖ no row is deleted while the journal cannot be written: ${northbound.journal}; free space in its directory (--journal), or make it writable`,
+        ]),
     ...(northbound.collection === undefined ? [] : [`            ✖ ${northbound.collection}: kiln gc status`]),
     ...(Object.keys(foreignRows).length === 0
       ? []

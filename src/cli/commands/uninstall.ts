@@ -23,8 +23,9 @@ import type { LeaseFlags } from '../cluster/leader.ts';
 import { addLeaseFlag } from '../cluster/leader.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
-import { NO_JOURNAL } from '../../journal/journal.ts';
 import { SILENT } from '../../runtime/log.ts';
+import { NO_JOURNAL } from '../../journal/journal.ts';
+import { defaultJournal, JOURNAL_DEFAULT_TEXT } from '../arguments/journal-directory.ts';
 import { openJournal } from '../process/journal.ts';
 import { SoleLeader } from '../cluster/sole-leader.ts';
 import { identityOf } from '../../nb/row-id.ts';
@@ -61,7 +62,12 @@ export function addUninstall(program: Command): void {
     .description('remove Kiln from a cluster: its rows in OVN, its custom resources and their definitions; foreign rows stay')
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .addOption(new Option('--journal <directory>', 'write the rows here before they go, for kiln undo').env('KILN_JOURNAL'))
+    .addOption(
+      new Option(
+        '--journal <directory>',
+        `write the rows here before they go, for kiln undo; or off (default: ${JOURNAL_DEFAULT_TEXT})`,
+      ).env('KILN_JOURNAL'),
+    )
     .option('--keep-crds', 'keep the CustomResourceDefinitions, without objects')
     .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
@@ -88,13 +94,14 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
     );
   await client.version();
   const lease: { held?: SoleLeader } = {};
-  const journal = flags.journal === undefined ? NO_JOURNAL : await openJournal({ journal: flags.journal }, SILENT);
+  const journal = flags.dryRun === 'none' ? await openJournal(flags, SILENT) : NO_JOURNAL;
+  await using _journal = { [Symbol.asyncDispose]: () => journal.close() };
   if (journal.failure !== undefined)
     throw new CommandFailure(
       EXIT.usage,
       'nothing was removed',
-      `--journal ${flags.journal ?? ''}: ${journal.failure}`,
-      'kiln uninstall --help',
+      `what goes is written into the journal first, and --journal=${flags.journal ?? defaultJournal()} cannot be written: ${journal.failure}`,
+      'kiln uninstall --journal DIRECTORY',
     );
   await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), journal, mayWrite: () => lease.held?.leads === true });
   try {

@@ -27,8 +27,8 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   readonly metricsTokenFile?: string;
   readonly metricsSubnetLabel: boolean;
   readonly readOnly?: boolean;
-  /** A directory, or `off`. */
-  readonly journal: string;
+  /** A directory, or `off`; undefined for the default (`journal-directory.ts`). */
+  readonly journal?: string;
   readonly journalSize: number;
   /** A directory, or `off`. */
   readonly backup: string;

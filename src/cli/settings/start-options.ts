@@ -11,6 +11,7 @@ import { parseBindAddress } from '../../runtime/operations-server.ts';
 import { accepting, rememberTexts } from './configuration.ts';
 import { DEFAULT_BIND } from '../process/operations.ts';
 import { DEFAULT_DIRECTORY } from './defaults.ts';
+import { JOURNAL_DEFAULT_TEXT } from '../arguments/journal-directory.ts';
 import { namespaceName } from '../arguments/name-arguments.ts';
 import { addNetworkFlags, yesOrNo } from './network-flags.ts';
 import { addWebhookFlags } from './webhook-flags.ts';
@@ -77,9 +78,8 @@ export function addStartOptions(command: Command): Command {
     .option('--read-only', 'observe and plan, write nothing')
     .option(
       '--journal <directory>',
-      'write what is deleted or overwritten in OVN here first, for kiln undo; or off',
+      `write what is deleted or overwritten in OVN here first, for kiln undo; or off (default: ${JOURNAL_DEFAULT_TEXT}; that of a laboratory is in its folder)`,
       outputDirectory,
-      'off',
     )
     .option(
       '--journal-size <mebibytes>',

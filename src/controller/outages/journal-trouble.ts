@@ -21,6 +21,9 @@ export interface JournalTroubleOptions {
 /** Characters of an error that an Event has room for. */
 const MOST_REASON = 300;
 
+/** The rest follows by itself: the journal tries again every few seconds. */
+const NEXT = 'Free space in its directory (--journal), or make it writable';
+
 /** From now on. A journal that failed when it was opened is reported at once. */
 export function reportJournal({ journal, log, clock, about, leads, event }: JournalTroubleOptions): void {
   let since: number | undefined;
@@ -31,8 +34,8 @@ export function reportJournal({ journal, log, clock, about, leads, event }: Jour
     const failure = journal.failure?.slice(0, MOST_REASON);
     if (failure !== undefined && since === undefined) {
       since = clock.now();
-      log.error('the journal cannot be written: no row is deleted until it can', { error: failure });
-      const message = `The journal cannot be written, so no row is deleted or adopted until it can; rows are created and changed as before: ${failure}`;
+      log.error('the journal cannot be written: no row is deleted until it can', { error: failure, next: NEXT });
+      const message = `The journal cannot be written, so no row is deleted or adopted until it can; rows are created and changed as before. ${NEXT}: ${failure}`;
       send({ type: 'Warning', reason: 'JournalFailed', message });
     } else if (failure === undefined && since !== undefined) {
       log.info('the journal can be written again', { ms: Math.round(clock.now() - since) });

@@ -1,5 +1,6 @@
 import { setUpCluster } from './cluster-programs.ts';
 import { deleteGoBuildCache } from './go-build-cache.ts';
+import { setUpHelm } from './helm.ts';
 import { setUpKubectl, setUpKubernetes, setUpOldestKubernetes } from './kubernetes.ts';
 import { setUpOvn, setUpUnpackedOvn } from './ovn.ts';
 import { setUpPackets } from './packets.ts';
@@ -18,7 +19,7 @@ export async function setUp(target: string | undefined): Promise<number> {
       await setUpCluster();
       return 0;
     }
-    if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpUnpackedOvn, setUpPackets]);
+    if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpHelm, setUpUnpackedOvn, setUpPackets]);
     if (target === 'test:long') await setUpTests([setUpOldestKubernetes, setUpCluster]);
     return 0;
   } catch (error) {

@@ -29,7 +29,10 @@ test('images of Kiln in manifests and documents have that version', () => {
   for (const { file, image, version } of images) assert.equal(version, VERSION, `${file}: ${image}`);
 });
 
-test('a Helm chart has that version as its appVersion', () => {
-  for (const file of globSync('charts/kiln/Chart.yaml', { cwd: ROOT }))
-    assert.equal(/^appVersion: ['"]?([^'"\s]+)/m.exec(read(file))?.[1], VERSION, file);
+test('the Helm charts have that version, as their own and as their appVersion', () => {
+  const charts = globSync('charts/*/Chart.yaml', { cwd: ROOT });
+  assert.ok(charts.length > 0);
+  for (const file of charts)
+    for (const field of ['version', 'appVersion'])
+      assert.equal(new RegExp(`^${field}: ['"]?([^'"\\s]+)`, 'm').exec(read(file))?.[1], VERSION, `${file}: ${field}`);
 });

@@ -61,10 +61,9 @@ export function hostLinks({ links, routes, otherRoutes }: HostState, details: Ho
           ...details.links.get(ifname),
           ...(ifalias !== '' && { alias: ifalias }),
           ...(stuck.length > 0 && { unmovable: stuck }),
-          addresses: info
-            .filter(({ scope, temporary }) => scope !== 'link' && temporary !== true)
-            .map(addressOf)
-            .toSorted(),
+          addresses: inOrder(info.filter(({ scope, temporary }) => scope !== 'link' && temporary !== true)).map((one) =>
+            addressOf(one, ifname),
+          ),
           routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
         },
       ];
@@ -72,12 +71,20 @@ export function hostLinks({ links, routes, otherRoutes }: HostState, details: Ho
   );
 }
 
-function addressOf(address: AddressJson): string {
-  const { broadcast, metric } = address;
+/** The kernel shows addresses of IPv4 in the order in which they were added, and of IPv6 the newest first. */
+function inOrder(addresses: readonly AddressJson[]): readonly AddressJson[] {
+  const [four, six] = [false, true].map((isSix) => addresses.filter(({ local = '' }) => local.includes(':') === isSix));
+  return [...(four ?? []), ...(six ?? []).toReversed()];
+}
+
+function addressOf(address: AddressJson, device: string): string {
+  const { broadcast, metric, label = '' } = address;
   return [
     addressText(address),
     ...(broadcast === undefined ? [] : ['brd', broadcast]),
     ...(metric === undefined ? [] : ['metric', String(metric)]),
+    // Another program's label, without the name, cannot be given to another device: see `unmovable`.
+    ...(label.startsWith(`${device}:`) ? ['label', label.slice(device.length)] : []),
   ].join(' ');
 }
 

@@ -51,8 +51,22 @@ test('the usual: an address of DHCP with its metric, routes of the kernel, of ro
     ],
   });
   assert.equal(link?.unmovable, undefined);
-  assert.deepEqual(link?.addresses, ['172.18.0.2/16 brd 172.18.255.255 metric 100', 'fd61::2/64', 'fd62::2/128']);
+  assert.deepEqual(link?.addresses, ['172.18.0.2/16 brd 172.18.255.255 metric 100', 'fd62::2/128', 'fd61::2/64']);
   assert.deepEqual(link?.routes, ['0.0.0.0/0 via 172.18.0.1 proto dhcp src 172.18.0.2 metric 100', '10.1.0.0/16 via 172.18.0.1 onlink']);
+});
+
+test('addresses are in the order in which they were added, with what follows the name in their labels', () => {
+  const link = eth1({
+    addresses: [
+      { ...ADDRESS, local: '172.18.0.9' },
+      { ...ADDRESS, label: 'eth1:0' },
+      { local: 'fd61::1', prefixlen: 64, scope: 'global' },
+      { local: 'fd61::2', prefixlen: 64, scope: 'global' },
+    ],
+  });
+  const options = 'brd 172.18.255.255';
+  assert.deepEqual(link?.addresses, [`172.18.0.9/16 ${options}`, `172.18.0.2/16 ${options} label :0`, 'fd61::2/64', 'fd61::1/64']);
+  assert.equal(link.unmovable, undefined);
 });
 
 test('what a move would lose is named', () => {
@@ -68,7 +82,7 @@ test('what a move would lose is named', () => {
     [{ routes: [{ dst: 'fd97::/64', dev: 'eth1', pref: 'high' }] }, 'route fd97::/64 with pref high'],
     [{ routes: [{ ...VIA, table: '99' }] }, 'route 10.1.0.0/16 of table 99'],
     [{ addresses: [{ ...ADDRESS, address: '192.168.63.1', prefixlen: 32 }] }, 'address 172.18.0.2/32 with peer 192.168.63.1'],
-    [{ addresses: [{ ...ADDRESS, label: 'eth1:0' }] }, 'address 172.18.0.2/16 with label eth1:0'],
+    [{ addresses: [{ ...ADDRESS, label: 'lan:0' }] }, 'address 172.18.0.2/16 with label lan:0'],
     [{ addresses: [{ ...ADDRESS, noprefixroute: true }] }, 'address 172.18.0.2/16 with noprefixroute'],
     [{ neighbours: [{ dst: '172.18.0.7', dev: 'eth1', state: ['PERMANENT'] }] }, 'permanent neighbour 172.18.0.7'],
   ] as const)

@@ -46,7 +46,7 @@ function addressProblem(address: AddressJson, device: string, routes: readonly R
   const { address: peer, local = '', prefixlen = 0, scope, label, noprefixroute, temporary } = address;
   if (scope === 'link' || temporary === true) return undefined;
   if (peer !== undefined) return `with peer ${peer}`;
-  if (label !== undefined && label !== device) return `with label ${label}`;
+  if (label !== undefined && label !== device && !label.startsWith(`${device}:`)) return `with label ${label}`;
   // NetworkManager makes the route itself, and the kernel's serves as well. Without one, the node would get a route that it has not.
   const network = canonicalCidr(`${local}/${prefixlen}`);
   const isHost = prefixlen === (local.includes(':') ? 128 : 32);

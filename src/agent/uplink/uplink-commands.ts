@@ -3,7 +3,8 @@
  * are on both for a moment, or replaced, so that the node has each of them at every moment, wherever the agent dies. Pure.
  */
 import type { HostLinkOutput, RenamedLinkOutput, VlanLinkOutput } from '../world/outputs.ts';
-import { type DeviceNetwork, hasAll, type HostLink, NO_NETWORK, withoutOptions } from '../world/device-network.ts';
+import { type DeviceNetwork, hasAll, type HostLink, NO_NETWORK } from '../world/device-network.ts';
+import { addressLines, removalLines } from './address-commands.ts';
 
 /**
  * @param links all devices of the node, by name
@@ -62,13 +63,14 @@ function vlanLines(
 
 function restoreLines(device: string, network: DeviceNetwork, present: DeviceNetwork): readonly string[] {
   if (hasAll(present, network)) return [];
-  return [
-    ...network.addresses.filter((address) => !present.addresses.includes(address)).map((address) => addLine(address, device, 'replace')),
-    ...network.routes
-      .filter((route) => !present.routes.includes(route))
-      .toSorted(directFirst)
-      .map((route) => `route replace ${route} dev ${device}`),
-  ];
+  return networkLines(device, network, present);
+}
+
+/** What is missing of a network on a device. */
+function networkLines(device: string, network: DeviceNetwork, present: DeviceNetwork): readonly string[] {
+  const { lines, takesRoutes } = addressLines(device, network.addresses, present.addresses);
+  const routes = network.routes.filter((route) => takesRoutes || !present.routes.includes(route));
+  return [...lines, ...routes.toSorted(directFirst).map((route) => `route replace ${route} dev ${device}`)];
 }
 
 /**
@@ -77,21 +79,12 @@ function restoreLines(device: string, network: DeviceNetwork, present: DeviceNet
  */
 export function moveLines(from: string, to: string, network: DeviceNetwork, source: DeviceNetwork, target: HostLink): readonly string[] {
   const lines = [
-    ...network.addresses.filter((address) => !target.addresses.includes(address)).map((address) => addLine(address, to)),
-    ...network.routes
-      .filter((route) => !target.routes.includes(route))
-      .toSorted(directFirst)
-      .map((route) => `route replace ${route} dev ${to}`),
-    ...source.addresses.map((address) => `address delete ${withoutOptions(address)} dev ${from}`),
+    ...networkLines(to, network, target),
+    ...removalLines(from, source.addresses),
     // What was not replaced, seen after the first lines: a route of IPv6, or one that another program added again.
     ...source.routes.filter((route) => target.routes.includes(route)).map((route) => `route delete ${route} dev ${from}`),
   ];
   return target.up || lines.length === 0 ? lines : [`link set dev ${to} up`, ...lines];
-}
-
-function addLine(address: string, device: string, verb: 'add' | 'replace' = 'add'): string {
-  // The first device still answers for it: it is no duplicate.
-  return `address ${verb} ${address} dev ${device}${address.includes(':') ? ' nodad' : ''}`;
 }
 
 /** A next hop must be reachable before the route over it. */

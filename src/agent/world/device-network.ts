@@ -2,7 +2,10 @@
 
 /** Addresses and routes of a device, as arguments of `ip`. */
 export interface DeviceNetwork {
-  /** `172.18.0.2/16`, with `brd …` and `metric …` where it has these; without those of the link. */
+  /**
+   * `172.18.0.2/16`, with `brd …`, `metric …` and `label :1` where it has these; without those of the link. In the order in which they have to be
+   * added: of IPv4, the first one of a network is the primary one; of IPv6, the last one is preferred. A label is what follows the device's name.
+   */
   readonly addresses: readonly string[];
   /** `0.0.0.0/0 via 172.18.0.1 metric 100`, without the device; without those that the kernel makes of addresses. */
   readonly routes: readonly string[];
@@ -115,25 +118,31 @@ export function isEmpty({ addresses, routes }: DeviceNetwork): boolean {
   return addresses.length + routes.length === 0;
 }
 
-/** All of both, each once, in order. */
-export function union(a: DeviceNetwork, b: DeviceNetwork): DeviceNetwork {
-  return { addresses: merged(a.addresses, b.addresses), routes: merged(a.routes, b.routes) };
-}
-
-function merged(a: readonly string[], b: readonly string[]): readonly string[] {
-  return [...new Set([...a, ...b])].toSorted();
-}
-
-/** All of both; of an address that both have, with other options, what `first` says. */
-export function unionByAddress(first: DeviceNetwork, second: DeviceNetwork): DeviceNetwork {
+/** All of both, each once; of an address that both have, with other options, what `first` says. Its addresses come first. */
+export function union(first: DeviceNetwork, second: DeviceNetwork): DeviceNetwork {
   const known = new Set(first.addresses.map(withoutOptions));
-  const addresses = second.addresses.filter((address) => !known.has(withoutOptions(address)));
-  return union(first, { addresses, routes: second.routes });
+  return {
+    addresses: [...first.addresses, ...second.addresses.filter((address) => !known.has(withoutOptions(address)))],
+    routes: [...new Set([...first.routes, ...second.routes])].toSorted(),
+  };
 }
 
 /** @param address as in a `DeviceNetwork` @returns it with its length alone */
 export function withoutOptions(address: string): string {
   return address.split(' ', 1)[0] ?? address;
+}
+
+const LABEL = ' label :';
+
+/** @param address as in a `DeviceNetwork` @returns `:1`, or nothing */
+export function labelOf(address: string): string {
+  const at = address.indexOf(LABEL);
+  return at === -1 ? '' : (address.slice(at + LABEL.length - 1).split(' ', 1)[0] ?? '');
+}
+
+/** @param address as in a `DeviceNetwork` @returns it as arguments of `ip`, which wants the whole label */
+export function addressOn(address: string, device: string): string {
+  return address.replace(LABEL, ` label ${device}:`);
 }
 
 /** Whether `whole` has all of `part`. */
@@ -153,7 +162,7 @@ export function parseNetwork(text: string): DeviceNetwork {
 
 function networkIn(value: unknown): DeviceNetwork {
   const { addresses, routes } = (value ?? {}) as Partial<Record<'addresses' | 'routes', unknown>>;
-  return { addresses: texts(addresses), routes: texts(routes) };
+  return { addresses: texts(addresses), routes: texts(routes).toSorted() };
 }
 
 function jsonOf(text: string): unknown {
@@ -165,5 +174,5 @@ function jsonOf(text: string): unknown {
 }
 
 function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string').toSorted() : [];
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }

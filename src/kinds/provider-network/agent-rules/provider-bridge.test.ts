@@ -58,6 +58,65 @@ test('exchangeLinkName: the bridge has the name of the interface, with its addre
   }
 });
 
+/** The first of a network is the primary one. */
+const ORDERED = {
+  addresses: [
+    '172.18.0.9/16 brd 172.18.255.255 label :7',
+    '10.9.0.1/24',
+    '172.18.0.2/16',
+    '172.18.0.5/16 label :1',
+    'fd00::9/64',
+    'fd00::2/64',
+  ],
+  routes: OWN.routes,
+};
+
+test('the order of addresses and their labels are the same on the bridge, and on the interface again; the agent may die anywhere', () => {
+  for (const spec of [{}, EXCHANGED])
+    for (const renamesLive of [true, false])
+      forEachDeath(40, (linesToDeath) => {
+        const made = scene(spec, { eth1: { ...BARE, ...ORDERED } });
+        const before = links(made);
+        Object.assign(made, { renamesLive, linesToDeath });
+        made.settle();
+        const why = `${JSON.stringify(spec)} ${renamesLive ? 'live' : 'down'}, dead after ${linesToDeath}`;
+        assert.deepEqual(networkOf(made.link(made.of('provider-bridge')[0]?.name ?? '')), ORDERED, why);
+        assert.equal(made.state().labels?.[`${PREFIX}ready`], 'true', why);
+        made.linesToDeath = linesToDeath;
+        made.world.providerNetworks.delete('net1');
+        made.settle();
+        assert.deepEqual(links(made), before, `back: ${why}`);
+      });
+});
+
+test('an address that another program took from the bridge is in its place again: a primary one, before those that were promoted', () => {
+  const made = scene({}, { eth1: { ...BARE, ...ORDERED } });
+  made.settle();
+  for (const left of [ORDERED.addresses.slice(1), ORDERED.addresses.slice(2), ORDERED.addresses.toSpliced(3, 1), []]) {
+    made.world.hostLinks.set('br-net1', { ...made.link('br-net1'), addresses: left });
+    made.settle();
+    const { addresses, routes } = made.link('br-net1');
+    const four = (texts: readonly string[]): readonly string[] => texts.filter((one) => !one.startsWith('fd'));
+    assert.deepEqual(
+      four(addresses).filter((one) => one !== '10.9.0.1/24'),
+      four(ORDERED.addresses).filter((one) => one !== '10.9.0.1/24'),
+    );
+    assert.deepEqual([addresses.toSorted(), routes], [ORDERED.addresses.toSorted(), ORDERED.routes], left.join());
+  }
+});
+
+test('a label that would be too long on the bridge is told before anything is moved', () => {
+  const made = scene({}, { eth1: { ...BARE, addresses: ['172.18.0.2/16 label :12345678'] } });
+  assert.deepEqual(made.settle(), []);
+  assert.match(
+    made.state().annotations[ERROR] ?? '',
+    /has address 172\.18\.0\.2\/16 with a label that would be br-net1:12345678 there, which a move/,
+  );
+  const exchanged = scene(EXCHANGED, { eth1: { ...BARE, addresses: ['172.18.0.2/16 label :12345678'] } });
+  exchanged.settle();
+  assert.deepEqual(exchanged.link('eth1').addresses, ['172.18.0.2/16 label :12345678']);
+});
+
 test('exchangeLinkName: after a start of the node the interface has its own name again, beside the bridge in the database', () => {
   const made = scene(EXCHANGED);
   made.settle();

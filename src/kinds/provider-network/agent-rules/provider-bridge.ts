@@ -16,13 +16,14 @@ import {
   type HostLink,
   isEmpty,
   isOfSwitch,
+  labelOf,
   networkText,
   NO_NETWORK,
   parseNetwork,
   parseTaken,
   type TakenInterface,
   union,
-  unionByAddress,
+  withoutOptions,
 } from '../../../agent/world/device-network.ts';
 import type { NetworkState } from './network-labels.ts';
 import type { NetworkPlace } from './network-place.ts';
@@ -81,7 +82,11 @@ function unmovableOn(
 ): string | undefined {
   if (takenOf(world, network) !== undefined || bridgeOf(world, network) !== undefined || link.master === 'ovs-system') return undefined;
   const vlans = vlansMeant(world, bridge, uplink === bridge ? uplink : port, spec);
-  for (const [name, { unmovable = [] }] of [[uplink, link] as const, ...vlans]) {
+  const tooLong = link.addresses.flatMap((address) => {
+    const label = bridge + labelOf(address);
+    return label.length <= LONGEST_DEVICE ? [] : [`address ${withoutOptions(address)} with a label that would be ${label} there`];
+  });
+  for (const [name, { unmovable = [] }] of [[uplink, { ...link, unmovable: [...(link.unmovable ?? []), ...tooLong] }] as const, ...vlans]) {
     const [first, ...others] = unmovable;
     if (first === undefined) continue;
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
@@ -116,10 +121,10 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
   }
   const device = world.hostLinks.get(bridge) ?? NO_NETWORK;
   const [kept, taken] = [recordOf(world, bridge), takenOf(world, network)];
-  const recorded = unionByAddress(kept, taken ?? NO_NETWORK);
+  const recorded = union(kept, taken ?? NO_NETWORK);
   const own = networkOf(link);
   // Another program may have put addresses to the interface since.
-  const network_ = isEmpty(own) ? recorded : unionByAddress(recorded, union(own, device));
+  const network_ = isEmpty(own) ? recorded : union(recorded, union(own, device));
   const isPart = isUplinkOf(world, port, network);
   const vlans = vlansOf(world, bridge, port, spec, taken?.vlans ?? []);
   const externalIds = { [portKey.uplink]: port, [portKey.moved]: networkText(network_), ...vlans.externalIds };
@@ -156,7 +161,7 @@ function routerMac({ mac }: HostLink): Pick<NetworkPart, 'routerMac'> {
 function renamedFirst(world: NodeWorld, settings: NodeSettings, { network, uplink, port }: NetworkPlace): NetworkPart {
   const link = world.hostLinks.get(uplink) as HostLink;
   const recorded = takenOf(world, network);
-  const wanted = unionByAddress(networkOf(link), recorded ?? NO_NETWORK);
+  const wanted = union(networkOf(link), recorded ?? NO_NETWORK);
   const rename: NodeOutput = { kind: 'renamed-link', from: uplink as DeviceName, to: port as DeviceName, network: wanted };
   // After a start of the node the bridge exists already, and has the name that the interface has again.
   const { outputs, mapped } = asItIs(world, settings, network);
@@ -185,7 +190,7 @@ export function given(world: NodeWorld, settings: NodeSettings, network: string)
   if (isUplinkOf(world, uplink, network)) return { outputs: [stays], ...kept };
   const [link, device] = [interfaceNamed(world, uplink), world.hostLinks.get(bridge) ?? NO_NETWORK];
   if (link === undefined) return { outputs: [], ...kept };
-  const back = unionByAddress(recordOf(world, bridge), { addresses: device.addresses, routes: device.routes });
+  const back = union(recordOf(world, bridge), { addresses: device.addresses, routes: device.routes });
   const vlans = vlansBack(world, bridge, uplink);
   const isBack = hasAll(link, back) && device.addresses.length === 0;
   // While an earlier move is under way the interface still shows what it had: the bridge would go with its addresses.
@@ -211,7 +216,7 @@ function namedBack(world: NodeWorld, taken: TakenInterface): NetworkPart {
   // The device of the bridge goes a moment after the bridge.
   if (world.hostLinks.has(original)) return { outputs: [], taken };
   if (other === undefined) return { outputs: [] };
-  const wanted = union(networkOf(other), taken);
+  const wanted = union(taken, networkOf(other));
   return { outputs: hasAll(taken, wanted) ? [rename(wanted)] : [], taken: { original, name, vlans: taken.vlans, ...wanted } };
 }
 

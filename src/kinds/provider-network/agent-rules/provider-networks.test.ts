@@ -40,7 +40,7 @@ test('N44 addresses and routes go to the bridge, and back when the network is de
     const lines = scene.lines();
     assert.ok(
       lines.indexOf('route replace 0.0.0.0/0 via 172.18.0.1 metric 100 dev br-net1') >
-        lines.indexOf(`address add ${OWN.addresses[0]} dev br-net1`),
+        lines.indexOf(`address replace ${OWN.addresses[0]} dev br-net1`),
     );
     assert.equal(scene.state().labels?.[READY], undefined);
     scene.run(lines.slice(0, out));

@@ -4,7 +4,8 @@ import { hostLinkLines } from '../../../../agent/uplink/uplink-commands.ts';
 import { HOST_LINK_KINDS, hostLinkId } from '../../../../agent/uplink/uplink-target.ts';
 import { HOST_LINKS, NodeWorld } from '../../../../agent/world/node-world.ts';
 import type { HostLinkOutput, ObjectMetadataOutput, NodeOutput } from '../../../../agent/world/outputs.ts';
-import { type HostLink, takenText } from '../../../../agent/world/device-network.ts';
+import { canonicalCidr } from '../../../../net/cidr.ts';
+import { type HostLink, labelOf, takenText, withoutOptions } from '../../../../agent/world/device-network.ts';
 import { providerNetworks } from '../provider-networks.ts';
 
 export const SETTINGS = {
@@ -199,22 +200,27 @@ export class UnderlayScene {
     };
     const what = line.replace(/^(?:address (?:add|replace|delete)|route (?:replace|delete)) /, '').replace(/ dev \S+( nodad)?$/, '');
     if (line === `link set dev ${device} up`) set({ up: true });
-    else if (line === `link set dev ${device} down`)
-      set({ up: false, routes: [], addresses: link.addresses.filter((one) => !one.includes(':')) });
+    else if (line === `link set dev ${device} down`) set({ up: false, routes: [], addresses: link.addresses.filter((one) => !isSix(one)) });
     else if (line.startsWith('link set') && after('name') !== '') {
       if (link.up && !this.renamesLive) throw new Error('RTNETLINK answers: Device or resource busy');
       assert.ok(!hostLinks.has(after('name')), `${line}: File exists`);
       hostLinks.delete(device);
-      hostLinks.set(after('name'), link);
+      hostLinks.set(after('name'), { ...link, addresses: relabelled(link.addresses) });
       for (const [name, other] of [...hostLinks.entries()])
         if (other.vlan?.parent === device) hostLinks.set(name, { ...other, vlan: { ...other.vlan, parent: after('name') } });
     } else if (line.startsWith('link set') && after('alias') !== '') set({ alias: after('alias') });
     else if (line.startsWith('link delete')) this.#remove(device);
     else if (/^address (?:add|replace)/.test(line)) {
-      assert.ok(link.up || !what.includes(':'));
-      set({ addresses: [...new Set([...link.addresses, what])].toSorted() });
-    } else if (line.startsWith('address delete')) set({ addresses: link.addresses.filter((one) => !one.startsWith(what)) });
-    else if (line.startsWith('route replace')) {
+      assert.ok(link.up || !isSix(what));
+      const label = after('label');
+      assert.ok(label === '' || label.startsWith(`${device}:`), `${line}: "dev" must match "label".`);
+      const shown = what.replace(` label ${device}`, ' label ');
+      if (!link.addresses.some((one) => withoutOptions(one) === withoutOptions(what))) set({ addresses: added(link.addresses, shown) });
+    } else if (line.startsWith('address delete')) {
+      const present = link.addresses.some((one) => withoutOptions(one) === what);
+      assert.ok(present, `${line}: Cannot assign requested address`);
+      set({ addresses: removed(link.addresses, what) });
+    } else if (line.startsWith('route replace')) {
       assert.ok(link.up, `${line}: Network is down`);
       for (const [name, other] of [...hostLinks.entries()])
         hostLinks.set(name, { ...other, routes: other.routes.filter((route) => route !== what) });
@@ -228,6 +234,40 @@ export class UnderlayScene {
     this.world.hostLinks.delete(device);
     for (const [name, { vlan }] of [...this.world.hostLinks.entries()]) if (vlan?.parent === device) this.world.hostLinks.delete(name);
   }
+}
+
+function isSix(address: string): boolean {
+  return withoutOptions(address).includes(':');
+}
+
+/** The first one of its network is primary, and comes before those that are not. */
+function isPrimary(address: string, addresses: readonly string[]): boolean {
+  const network = canonicalCidr(withoutOptions(address));
+  return addresses.find((one) => canonicalCidr(withoutOptions(one)) === network) === address;
+}
+
+function added(addresses: readonly string[], address: string): readonly string[] {
+  const [four, six] = [addresses.filter((one) => !isSix(one)), addresses.filter(isSix)];
+  if (isSix(address)) return [...addresses, address];
+  const all = [...four, address];
+  return [...all.filter((one) => isPrimary(one, all)), ...all.filter((one) => !isPrimary(one, all)), ...six];
+}
+
+/** The kernel promotes no secondary address, unless it is told to: they go with their primary one. */
+function removed(addresses: readonly string[], address: string): readonly string[] {
+  const [network, found] = [canonicalCidr(address), addresses.find((one) => withoutOptions(one) === address) ?? ''];
+  const goes = (one: string): boolean =>
+    one === found || (!isSix(found) && isPrimary(found, addresses) && canonicalCidr(withoutOptions(one)) === network);
+  return addresses.filter((one) => !goes(one));
+}
+
+/** As the kernel labels the addresses of a device that gets another name. */
+function relabelled(addresses: readonly string[]): readonly string[] {
+  return addresses.map((address, at) => {
+    if (isSix(address)) return address;
+    const plain = address.replace(/ label \S+/, '');
+    return at === 0 ? plain : `${plain} label ${labelOf(address) || `:${at + 1}`}`;
+  });
 }
 
 /** Addresses and routes alone. */

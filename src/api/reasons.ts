@@ -443,6 +443,7 @@ export const REASONS = {
   IPSubnetMissing: breach('spec.subnet of the IP object'),
   IptablesEIPAddressInvalid: breach('the addresses of the IptablesEIP'),
   IptablesEIPMacInvalid: breach('spec.macAddress of the IptablesEIP'),
+  ProviderNetworkNameReserved: breach('the name of the ProviderNetwork: its bridge would be the bridge of OVN'),
   ProviderNetworkNameTooLong: breach('the name of the ProviderNetwork: its bridge is a device of each node'),
   OvnEipAddressInvalid: breach('the addresses of the OvnEip'),
   OvnEipMacInvalid: breach('spec.macAddress of the OvnEip'),

@@ -17,6 +17,8 @@ export const DEFAULT_CIDR = '10.16.0.0/16';
 export const JOIN_CIDR = '100.64.0.0/16';
 export const SERVICE_CIDR = '10.96.0.0/12';
 export const EXTERNAL_SUBNET = 'external';
+/** The bridge of OVN on each node. */
+export const INTEGRATION_BRIDGE = 'br-int';
 /** The ConfigMap with the external gateway of the default Vpc. */
 export const EXTERNAL_GATEWAY_CONFIG = 'ovn-external-gw-config';
 /** ProviderNetwork of a Vlan that names none. */

@@ -12,7 +12,7 @@ import { nodeRules } from '../rules/rules.ts';
 import { hostLinkLines } from '../uplink/uplink-commands.ts';
 import { HOST_LINK_KINDS, observeHostLinks } from '../uplink/uplink-target.ts';
 import { externalIdsOf, removalOperations } from '../vswitch/port-diff.ts';
-import { bridgeRemoval, isProviderBridge, mappingOperations } from '../vswitch/provider-bridge-diff.ts';
+import { bridgeRemoval, isProviderBridge, mappingOperations, observedBridge } from '../vswitch/provider-bridge-diff.ts';
 import { NodeWorld } from '../world/node-world.ts';
 import type { HostLinkOutput } from '../world/outputs.ts';
 import { portKey } from '../world/port-keys.ts';
@@ -115,11 +115,7 @@ async function nextStep(session: OvsdbSession, programs: Programs, seen: Readonl
 function observed({ replica }: OvsdbSession, seen: ReadonlyMap<string, HostLink>): NodeWorld {
   const world = new NodeWorld();
   for (const [name, link] of seen) world.hostLinks.set(name, link);
-  for (const row of replica.table('Bridge').values())
-    world.bridges.set(String(row['name']), {
-      datapathType: String(row['datapath_type']),
-      externalIds: Object.fromEntries(externalIdsOf(row)),
-    });
+  for (const row of replica.table('Bridge').values()) world.bridges.set(String(row['name']), observedBridge(replica, row));
   for (const row of replica.table('Interface').values())
     world.ports.set(String(row['name']), { externalIds: Object.fromEntries(externalIdsOf(row)), error: '' });
   const [settings] = replica.table('Open_vSwitch').values();

@@ -1,4 +1,6 @@
 /** What the rules of a node are told by its operator. */
+export { INTEGRATION_BRIDGE } from '../../api/well-known.ts';
+
 export interface NodeSettings {
   /** The name of the Node object. */
   readonly node: string;
@@ -36,4 +38,3 @@ export function externalGatewayOf({ externalGateway }: NodeSettings): ExternalGa
 
 /** As Kube-OVN names it. */
 export const GATEWAY_NAMESPACE = 'ovnext';
-export const INTEGRATION_BRIDGE = 'br-int';

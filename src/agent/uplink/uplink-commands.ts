@@ -25,7 +25,7 @@ export function hostLinkLines(output: HostLinkOutput, links: ReadonlyMap<string,
     case 'vlan-link':
       return vlanLines(output, links);
     case 'absent-link':
-      return links.has(output.name) ? [`link delete dev ${output.name}`] : [];
+      return absentLines(output.name, links.get(output.name), links);
   }
 }
 
@@ -40,6 +40,14 @@ function renameLines({ from, to, network }: RenamedLinkOutput, links: ReadonlyMa
   const rename = `link set dev ${from} name ${to}`;
   if (!failed && source.up) return [rename];
   return [`link set dev ${from} down`, rename, `link set dev ${to} up`, ...restoreLines(to, network, NO_NETWORK)];
+}
+
+/** The kernel deletes no device of its own Open vSwitch, which does so itself when ovs-vswitchd is there again: until then it has another name. */
+function absentLines(name: string, present: HostLink | undefined, links: ReadonlyMap<string, HostLink>): readonly string[] {
+  if (present === undefined) return [];
+  if (present.type !== 'openvswitch') return [`link delete dev ${name}`];
+  const free = Array.from({ length: links.size + 1 }, (_, at) => `kiln-old${at}`).find((one) => !links.has(one));
+  return [`link set dev ${name} down`, `link set dev ${name} name ${free}`];
 }
 
 /** The device that it is on cannot be changed: it is made again, with the name that programs of the node know it by. */

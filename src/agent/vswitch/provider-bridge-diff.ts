@@ -2,16 +2,16 @@
 import { mapSet, mutateDelete, mutateInsert, type Operation, update, waitForNone, waitForRow } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
 import type { Row } from '../../ovsdb/value.ts';
+import { INTEGRATION_BRIDGE } from '../../api/well-known.ts';
+import type { VswitchBridge } from '../world/node-world.ts';
 import type { BridgeMappingsOutput, ProviderBridgeOutput, UplinkPortOutput } from '../world/outputs.ts';
-import { portKey, VENDOR } from '../world/port-keys.ts';
+import { OWN_MAPPINGS, portKey, VENDOR } from '../world/port-keys.ts';
 import { takenText } from '../world/device-network.ts';
 import { newBridge } from './new-bridge.ts';
-import { keysToSet, newPort, rowNamed } from './port-diff.ts';
+import { externalIdsOf, keysToSet, newPort, rowNamed } from './port-diff.ts';
 
 const NOTHING: readonly Operation[] = [];
 const MAPPINGS = 'ovn-bridge-mappings';
-/** The entries that the agent wrote: others in `ovn-bridge-mappings` are another program's. */
-const RECORD = 'kiln.io/bridge-mappings';
 /**
  * A router of OVN is on every node, with one MAC address. In a network of nodes each node sends its packets with an address of its own, so that
  * switches do not see one address at many ports.
@@ -22,10 +22,24 @@ export function isProviderBridge(row: Row): boolean {
   return valueIn(row, portKey.providerNetwork) !== undefined;
 }
 
+/** Neither the bridge has our mark, nor its own Port: another program may have cleared the keys of one. */
+export function isForeignBridge(replica: Replica, bridge: Row): boolean {
+  const port = rowNamed(replica, 'Port', String(bridge['name']));
+  return [bridge, port].every((row) => row === undefined || valueIn(row, portKey.vendor) !== VENDOR);
+}
+
+export function observedBridge(replica: Replica, row: Row): VswitchBridge {
+  return {
+    datapathType: String(row['datapath_type']),
+    externalIds: Object.fromEntries(externalIdsOf(row)),
+    ...(isForeignBridge(replica, row) && { foreign: true }),
+  };
+}
+
 /** A bridge of another program has its name; one that Kube-OVN's agent made is taken over. */
 export function bridgeConflict(replica: Replica, { name }: ProviderBridgeOutput): string | undefined {
   const present = rowNamed(replica, 'Bridge', name);
-  if (present === undefined || valueIn(present, portKey.vendor) === VENDOR) return undefined;
+  if (present === undefined || !isForeignBridge(replica, present)) return undefined;
   return `a bridge of another program is named ${name}; ovs-vsctl list bridge ${name}`;
 }
 
@@ -59,7 +73,7 @@ export function providerBridgeOperations(
 export function bridgeRemoval(replica: Replica, name: string): readonly Operation[] {
   const present = rowNamed(replica, 'Bridge', name);
   const [switchRow] = replica.table('Open_vSwitch').values();
-  if (present === undefined || switchRow === undefined || !isProviderBridge(present)) return NOTHING;
+  if (present === undefined || switchRow === undefined || !isProviderBridge(present) || name === INTEGRATION_BRIDGE) return NOTHING;
   return [mutateDelete('Open_vSwitch', switchRow._uuid, 'bridges', [present._uuid])];
 }
 
@@ -69,7 +83,7 @@ export function uplinkPortOperations(
   { name, bridge, network, trunks }: UplinkPortOutput,
 ): readonly Operation[] | undefined {
   const bridgeRow = rowNamed(replica, 'Bridge', bridge);
-  if (bridgeRow === undefined) return undefined;
+  if (bridgeRow === undefined || isForeignBridge(replica, bridgeRow)) return undefined;
   const ids = { [portKey.vendor]: VENDOR, [portKey.providerNetwork]: network };
   const [port, present] = [rowNamed(replica, 'Port', name), rowNamed(replica, 'Interface', name)];
   if (port === undefined || present === undefined)
@@ -101,7 +115,7 @@ export function mappingOperations(replica: Replica, { bridges, macs, taken }: Br
   const [row] = replica.table('Open_vSwitch').values();
   if (row === undefined) return NOTHING;
   const own = Object.entries(bridges).map(([network, bridge]) => `${network}:${bridge}`);
-  const recorded = entriesOf(valueIn(row, RECORD));
+  const recorded = entriesOf(valueIn(row, OWN_MAPPINGS));
   const others = entriesOf(valueIn(row, MAPPINGS)).filter(
     (entry) => !recorded.includes(entry) && !Object.hasOwn(bridges, networkIn(entry)),
   );
@@ -116,7 +130,7 @@ export function mappingOperations(replica: Replica, { bridges, macs, taken }: Br
   const wanted = {
     [MAPPINGS]: [...others, ...own].join(','),
     [ROUTER_MACS]: [...ofOthers, ...ownMacs].join(','),
-    [RECORD]: own.join(','),
+    [OWN_MAPPINGS]: own.join(','),
     [portKey.taken]: Object.keys(taken).length === 0 ? '' : takenText(taken),
   };
   const [set, remove] = [true, false].map((filled) => Object.entries(wanted).filter(([, value]) => (value !== '') === filled)) as [

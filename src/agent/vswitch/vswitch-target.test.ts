@@ -260,3 +260,56 @@ test('networks of the node: entries of other programs stay, ours follow and go, 
   assert.equal(of('kiln.io/taken-interfaces'), undefined);
   await scene.target.stop();
 });
+
+test(
+  'a bridge of another program is observed as such, gets no interface, and stays; a mark that was cleared comes back',
+  { skip },
+  async () => {
+    const scene = new Scene();
+    await scene.start();
+    const { session: client, target, world } = scene;
+    const [row] = client.replica.table('Open_vSwitch').values();
+    assert.ok(row);
+    await client.transact([
+      insertNamed('Interface', { name: 'br-net7', type: 'internal' }, 'i'),
+      insertNamed('Port', { name: 'br-net7', interfaces: ['i'] }, 'p'),
+      insertNamed('Bridge', { name: 'br-net7', ports: ['p'], external_ids: { owner: 'neutron' } }, 'b'),
+      mutateInsert('Open_vSwitch', row._uuid, 'bridges', ['b']),
+    ]);
+    await until('it is seen', () => Promise.resolve(world.bridges.peek('br-net7')?.foreign === true));
+    const bridge = { kind: 'provider-bridge', datapathType: 'netdev', mac: '02:00:00:00:00:01', externalIds: {} } as const;
+    const theirs = { ...bridge, name: 'br-net7', network: 'net7' };
+    const uplink = { kind: 'uplink-port', name: 'eth7' as DeviceName, bridge: 'br-net7', network: 'net7', trunks: [] } as const;
+    target.desired.add(theirs);
+    target.desired.add(uplink);
+    target.flush();
+    assert.match(world.failures.peek('bridge br-net7') ?? '', /another program is named br-net7/);
+    assert.ok(!scene.names().includes('eth7'));
+    target.desired.remove(theirs);
+    target.desired.remove(uplink);
+    await scene.converge();
+
+    const ours = { ...bridge, name: 'br-net8', network: 'net8' };
+    target.desired.add(ours);
+    await scene.converge();
+    const uuid = (name: string): Row['_uuid'] => {
+      const found = client.replica.index('Bridge', 'name').first(name);
+      assert.ok(found);
+      return found._uuid;
+    };
+    await until('it is there', () => Promise.resolve(world.bridges.peek('br-net8') !== undefined));
+    assert.equal(world.bridges.peek('br-net8')?.foreign, undefined);
+    await client.transact([mutateDelete('Bridge', uuid('br-net8'), 'external_ids', ['vendor', 'kiln.io/provider-network'])]);
+    await until('the marks are back', async () => {
+      await scene.converge();
+      return world.bridges.peek('br-net8')?.externalIds['kiln.io/provider-network'] === 'net8';
+    });
+    target.desired.remove(ours);
+    await until('ours is gone, theirs is there', async () => {
+      await scene.converge();
+      return world.bridges.peek('br-net8') === undefined;
+    });
+    assert.deepEqual(world.bridges.peek('br-net7')?.externalIds, { owner: 'neutron' });
+    await target.stop();
+  },
+);

@@ -29,6 +29,7 @@ import {
   bridgeRemoval,
   isProviderBridge,
   mappingOperations,
+  observedBridge,
   providerBridgeOperations,
   uplinkPortOperations,
 } from './provider-bridge-diff.ts';
@@ -278,13 +279,19 @@ export class VswitchTarget implements Target {
     if (!equal(world.ports.peek(name), port)) world.ports.set(name, port);
   }
 
+  #takeBridge(row: Row): void {
+    const { world, session } = this.#options;
+    const [name, bridge] = [String(row['name']), observedBridge(session.replica, row)];
+    if (!equal(world.bridges.peek(name), bridge)) world.bridges.set(name, bridge);
+  }
+
   #takeQos(row: Row): void {
     const device = deviceOfQos(row);
     if (device !== undefined) this.desired.due.add(portIdentity(device));
   }
 
   #take(table: string, row: Row, gone: boolean): void {
-    const { world } = this.#options;
+    const { world, session } = this.#options;
     const name = String(row['name']);
     if (table === 'Interface') {
       if (gone) world.ports.delete(name);
@@ -294,8 +301,10 @@ export class VswitchTarget implements Target {
         this.desired.due.add(portIdentity(String(other['name'])));
     } else if (table === 'Port') {
       this.desired.due.add(portIdentity(name));
-      const device = this.#options.session.replica.index('Interface', 'name').first(name);
+      const [device, bridge] = ['Interface', 'Bridge'].map((one) => session.replica.index(one, 'name').first(name));
       if (device !== undefined) this.#takePort(device);
+      // Its own port has the mark as well.
+      if (bridge !== undefined) this.#takeBridge(bridge);
       // It waits for its own port.
       this.desired.due.add(mirrorIdentity(MIRROR));
     } else if (table === 'QoS' || table === 'Queue') {
@@ -304,7 +313,7 @@ export class VswitchTarget implements Target {
       for (const id of this.desired.ids) this.desired.due.add(id);
     } else if (table === 'Bridge') {
       if (gone) world.bridges.delete(name);
-      else world.bridges.set(name, { datapathType: String(row['datapath_type']), externalIds: textMap(row['external_ids']) });
+      else this.#takeBridge(row);
       this.desired.due.add(bridgeIdentity(name));
       // Ports may wait for it.
       for (const id of this.desired.ids) this.desired.due.add(id);

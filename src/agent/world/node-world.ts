@@ -21,6 +21,8 @@ export interface VswitchPort {
 export interface VswitchBridge {
   readonly datapathType: string;
   readonly externalIds: Readonly<Record<string, string>>;
+  /** Another program made it. */
+  readonly foreign?: true;
 }
 
 /** An address that another host answers for. */

@@ -81,7 +81,7 @@ export interface VlanLinkOutput {
   readonly network: DeviceNetwork;
 }
 
-/** A VLAN interface of the agent's that no network uses any more. */
+/** A VLAN interface of the agent's that no network uses any more, or the device of a bridge that is gone. */
 export interface AbsentLinkOutput {
   readonly kind: 'absent-link';
   readonly name: DeviceName;

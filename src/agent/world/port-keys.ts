@@ -28,6 +28,8 @@ export const portKey = {
   taken: 'kiln.io/taken-interfaces',
 } as const;
 
+/** Of the row of Open_vSwitch: the entries that the agent wrote; others in `ovn-bridge-mappings` are another program's. */
+export const OWN_MAPPINGS = 'kiln.io/bridge-mappings';
 export const VENDOR = 'kube-ovn';
 /** ovn-controller sets it when the flows of the port are installed. */
 export const INSTALLED = 'ovn-installed';

@@ -85,6 +85,7 @@ test('a name that is too long for a bridge, and a selector that cannot match: on
   const codes = (named: string, spec: object): readonly string[] =>
     admission.validateCreate(object(named, spec), observed).denials.map(({ code }) => code);
   assert.deepEqual(codes(name, {}), ['ProviderNetworkNameTooLong']);
+  assert.deepEqual(codes('int', {}), ['ProviderNetworkNameReserved'], 'its bridge would be that of OVN');
   assert.deepEqual(codes('net2', { nodeSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } }), ['Invalid']);
   assert.deepEqual(codes('net2', {}), []);
   assert.deepEqual(admission.validateUpdate(object(name, {}), object(name, { excludeNodes: ['n1'] }), observed).denials, []);

@@ -74,7 +74,7 @@ const ORDERED = {
 test('the order of addresses and their labels are the same on the bridge, and on the interface again; the agent may die anywhere', () => {
   for (const spec of [{}, EXCHANGED])
     for (const renamesLive of [true, false])
-      forEachDeath(40, (linesToDeath) => {
+      forEachDeath(26, (linesToDeath) => {
         const made = scene(spec, { eth1: { ...BARE, ...ORDERED } });
         const before = links(made);
         Object.assign(made, { renamesLive, linesToDeath });
@@ -115,6 +115,104 @@ test('a label that would be too long on the bridge is told before anything is mo
   const exchanged = scene(EXCHANGED, { eth1: { ...BARE, addresses: ['172.18.0.2/16 label :12345678'] } });
   exchanged.settle();
   assert.deepEqual(exchanged.link('eth1').addresses, ['172.18.0.2/16 label :12345678']);
+});
+
+test('exchangeLinkName: a device that stays with the name, as ovs-vswitchd is dead, does not keep the interface from it', () => {
+  for (const deviceType of ['tun', 'openvswitch'])
+    for (const isGone of [false, true])
+      forEachDeath(16, (linesToDeath) => {
+        const made = scene(EXCHANGED);
+        made.deviceType = deviceType;
+        const before = links(made);
+        made.settle();
+        made.switchIsDead = true;
+        if (isGone) made.world.hostLinks.delete('eth1');
+        made.linesToDeath = linesToDeath;
+        made.world.providerNetworks.delete('net1');
+        made.settle();
+        // The kernel's own goes when ovs-vswitchd comes back.
+        made.world.hostLinks.delete('kiln-old0');
+        const why = `${deviceType} ${isGone ? 'gone' : 'stays'}, dead after ${linesToDeath}`;
+        assert.deepEqual([links(made), made.world.bridges.has('eth1')], [before, false], why);
+        assert.equal(made.world.settings.get('kiln.io/taken-interfaces'), undefined, why);
+      });
+  // A device of another program that has the name is not the bridge's.
+  const made = scene(EXCHANGED);
+  made.settle();
+  made.world.providerNetworks.delete('net1');
+  made.world.bridges.delete('eth1');
+  made.world.hostLinks.set('eth1', { ...BARE, type: 'tun', mac: '02:00:00:00:00:77' });
+  made.settle();
+  assert.equal(made.link('eth1').mac, '02:00:00:00:00:77');
+});
+
+test('a bridge, a device or a mapping of another program with the names of the network: told, and nothing is changed', () => {
+  const foreign = { datapathType: 'system', externalIds: { owner: 'neutron' }, foreign: true } as const;
+  const its = { ...BARE, mac: '02:00:00:00:00:77', addresses: ['10.0.0.1/24'] };
+  for (const [spec, name, prepare, message] of [
+    [
+      {},
+      'br-net1',
+      (made: UnderlayScene) => made.world.bridges.set('br-net1', foreign),
+      /^node node-1 has a bridge br-net1 of another program; ovs-vsctl list bridge br-net1$/,
+    ],
+    [
+      EXCHANGED,
+      'eth1',
+      (made: UnderlayScene) => made.world.bridges.set('eth1', foreign),
+      /^node node-1 has a bridge eth1 of another program/,
+    ],
+    [
+      {},
+      'br-net1',
+      (): void => {},
+      /^node node-1 has a device br-net1 of another program, and the bridge would get that name; ip link show br-net1$/,
+    ],
+    [
+      {},
+      'dummy0',
+      (made: UnderlayScene) => made.world.settings.set('ovn-bridge-mappings', 'other:br-o,net1:br-theirs'),
+      /^another program mapped network net1 of node node-1 to bridge br-theirs; ovs-vsctl get open_vswitch/,
+    ],
+  ] as const) {
+    const made = scene(spec, name === 'eth1' ? {} : { [name]: its });
+    prepare(made);
+    const before = [links(made), [...made.world.bridges.entries()]];
+    assert.deepEqual([made.settle(), made.kinds()], [[], ''], String(message));
+    assert.deepEqual([links(made), [...made.world.bridges.entries()]], before);
+    assert.match(made.state().annotations[ERROR] ?? '', message);
+    assert.equal(made.state().labels?.[`${PREFIX}ready`], undefined);
+  }
+  // It comes after the bridge was deleted by hand: the interface has its addresses again.
+  const made = scene({});
+  const before = links(made);
+  made.settle();
+  made.world.ports.delete('eth1');
+  made.world.bridges.set('br-net1', foreign);
+  made.world.hostLinks.set('br-net1', its);
+  made.settle();
+  assert.deepEqual(links(made), { ...before, 'br-net1': its });
+});
+
+test('a ProviderNetwork named int would take the bridge of OVN: the node says so', () => {
+  const made = scene({});
+  made.world.providerNetworks.delete('net1');
+  made.network('int');
+  made.world.bridges.set('br-int', { datapathType: 'system', externalIds: { vendor: 'kube-ovn' } });
+  const [patch] = made.of('object-metadata');
+  assert.match(
+    Object.values(patch?.annotations ?? {}).join(),
+    /^bridge br-int of ProviderNetwork int would be the bridge of OVN; create a ProviderNetwork/,
+  );
+  assert.equal(made.kinds(), '');
+});
+
+test('a device that Open vSwitch cannot open is not its own: nothing is moved there', () => {
+  const made = scene({});
+  for (let round = 0; round < 3; round++) made.carryOut();
+  made.world.ports.set('br-net1', { externalIds: {}, error: 'could not open network device br-net1 (Device or resource busy)' });
+  assert.deepEqual(made.lines(), []);
+  assert.match(made.state().annotations[ERROR] ?? '', /^Open vSwitch cannot make device br-net1: could not open/);
 });
 
 test('exchangeLinkName: after a start of the node the interface has its own name again, beside the bridge in the database', () => {

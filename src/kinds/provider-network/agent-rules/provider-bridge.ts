@@ -9,7 +9,7 @@ import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts
 import type { DeviceName } from '../../../agent/world/attachment.ts';
 import { HOST_LINKS, type NodeWorld } from '../../../agent/world/node-world.ts';
 import type { MoveOutput, NodeOutput } from '../../../agent/world/outputs.ts';
-import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
+import { OWN_MAPPINGS, portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import {
   type DeviceNetwork,
   hasAll,
@@ -27,9 +27,10 @@ import {
 } from '../../../agent/world/device-network.ts';
 import type { NetworkState } from './network-labels.ts';
 import type { NetworkPlace } from './network-place.ts';
-import { externalGatewayOf, type NodeSettings } from '../../../agent/rules/node-settings.ts';
+import { externalGatewayOf, INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { madeUplink, vlanProblem, vlansBack, vlansMeant, vlansOf, vlansOn, vlansReady, vlansRestored } from './vlan-interfaces.ts';
 
+const MAPPINGS = 'ovn-bridge-mappings';
 const MAC_BYTES = 6;
 const OTHER = 0x04;
 
@@ -55,6 +56,8 @@ export function problemOf(
   const name = providerBridge(network);
   if (name.length > LONGEST_DEVICE)
     return `bridge ${name} of ProviderNetwork ${network} would have a name of ${name.length} characters, and a device has at most ${LONGEST_DEVICE}`;
+  if (name === INTEGRATION_BRIDGE)
+    return `bridge ${name} of ProviderNetwork ${network} would be the bridge of OVN; create a ProviderNetwork with another name`;
   if (other !== undefined) return `interface ${uplink} of node ${node} is in ProviderNetwork ${other}, which is older`;
   const [named, own] = [interfaceNamed(world, uplink), interfaceNamed(world, port)];
   const taken = takenOf(world, network);
@@ -68,7 +71,25 @@ export function problemOf(
   if (link.master !== '' && link.master !== 'ovs-system') return `interface ${uplink} of node ${node} is a part of ${link.master}`;
   if (bridge === uplink && named !== undefined && own !== undefined)
     return `node ${node} has an interface ${port} already, and ${uplink} would get that name; ip link show ${port}`;
-  return unmovableOn(world, place, spec, link, node, edit);
+  return foreignProblem(world, place, node) ?? unmovableOn(world, place, spec, link, node, edit);
+}
+
+/** What another program made has a name that the network needs: it is not changed. */
+function foreignProblem(world: NodeWorld, { network, uplink, bridge }: NetworkPlace, node: string): string | undefined {
+  if (world.bridges.get(bridge)?.foreign === true)
+    return `node ${node} has a bridge ${bridge} of another program; ovs-vsctl list bridge ${bridge}`;
+  // Under that name may be the node's interface itself, which gets its own back first.
+  if (bridge !== uplink && takenOf(world, network)?.name !== bridge && interfaceNamed(world, bridge) !== undefined)
+    return `node ${node} has a device ${bridge} of another program, and the bridge would get that name; ip link show ${bridge}`;
+  const mapped = entryOf(world.settings.get(MAPPINGS), network);
+  if (mapped === undefined || mapped === bridge || entryOf(world.settings.get(OWN_MAPPINGS), network) !== undefined) return undefined;
+  return `another program mapped network ${network} of node ${node} to bridge ${mapped}; ovs-vsctl get open_vswitch . external_ids:${MAPPINGS}`;
+}
+
+/** `br-net1`, for `net1` in `net1:br-net1,net2:br-net2`. */
+function entryOf(mappings = '', network: string): string | undefined {
+  const entry = mappings.split(',').find((one) => one.trim().startsWith(`${network}:`));
+  return entry?.trim().slice(network.length + 1);
 }
 
 /** What would be lost with a move that has not begun. One that has begun goes on: its record has what it can give back. */
@@ -115,16 +136,19 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
   const { network, uplink, bridge, port } = place;
   if (bridge === uplink && interfaceNamed(world, uplink) !== undefined) return renamedFirst(world, settings, place);
   const link = interfaceNamed(world, port);
+  const device = world.hostLinks.get(bridge);
   if (link === undefined) {
     const part = asItIs(world, settings, network);
-    return { ...part, outputs: [...part.outputs, ...madeUplink(world, network, uplink)] };
+    return {
+      ...part,
+      outputs: [...part.outputs, ...madeUplink(world, network, uplink, device !== undefined && isOfSwitch(device) ? port : uplink)],
+    };
   }
-  const device = world.hostLinks.get(bridge) ?? NO_NETWORK;
   const [kept, taken] = [recordOf(world, bridge), takenOf(world, network)];
   const recorded = union(kept, taken ?? NO_NETWORK);
   const own = networkOf(link);
   // Another program may have put addresses to the interface since.
-  const network_ = isEmpty(own) ? recorded : union(recorded, union(own, device));
+  const network_ = isEmpty(own) ? recorded : union(recorded, union(own, device ?? NO_NETWORK));
   const isPart = isUplinkOf(world, port, network);
   const vlans = vlansOf(world, bridge, port, spec, taken?.vlans ?? []);
   const externalIds = { [portKey.uplink]: port, [portKey.moved]: networkText(network_), ...vlans.externalIds };
@@ -143,7 +167,8 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
         trunks: tagsOf(world, settings, network, vlans.tags),
       },
       { kind: 'used-link', name: port as DeviceName },
-      ...(isPart && !isEmpty(network_) ? [move(port, bridge, network_)] : []),
+      // What Open vSwitch cannot open is not its own.
+      ...(isPart && !isEmpty(network_) && deviceError(world, bridge) === '' ? [move(port, bridge, network_)] : []),
       ...(isPart ? vlans.outputs : []),
     ],
   };
@@ -213,8 +238,10 @@ function namedBack(world: NodeWorld, taken: TakenInterface): NetworkPart {
     if (isBack && vlans.length === 0) return world.outdated.has(HOST_LINKS) ? { outputs: [], taken } : { outputs: [] };
     return { outputs: [...(isBack ? [] : [rename(networkOf(taken))]), ...vlans], taken };
   }
-  // The device of the bridge goes a moment after the bridge.
-  if (world.hostLinks.has(original)) return { outputs: [], taken };
+  const device = world.hostLinks.get(original);
+  // The device of the bridge goes a moment after the bridge; without ovs-vswitchd it would keep the name. Its MAC address says that it is the bridge's.
+  if (device !== undefined)
+    return { outputs: device.mac === other?.mac ? [{ kind: 'absent-link', name: original as DeviceName }] : [], taken };
   if (other === undefined) return { outputs: [] };
   const wanted = union(taken, networkOf(other));
   return { outputs: hasAll(taken, wanted) ? [rename(wanted)] : [], taken: { original, name, vlans: taken.vlans, ...wanted } };
@@ -265,19 +292,35 @@ function networkOf({ addresses, routes }: DeviceNetwork): DeviceNetwork {
 export function stateOf(world: NodeWorld, { network, uplink, bridge, port }: NetworkPlace): NetworkState {
   const vlans = vlansOn(world, bridge);
   const ids = [
-    ...[`bridge ${bridge}`, `port ${port}`, 'bridge-mappings', `move ${bridge}`, `rename ${port}`, `rename ${uplink}`, `vlan ${uplink}`],
+    ...[
+      `bridge ${bridge}`,
+      `port ${port}`,
+      'bridge-mappings',
+      `move ${bridge}`,
+      `rename ${port}`,
+      `rename ${uplink}`,
+      `vlan ${uplink}`,
+      `vlan ${port}`,
+    ],
     ...vlans.map(({ name }) => `vlan ${name}`),
   ];
   const failure = ids.map((id) => world.failures.get(id)).find((why) => why !== undefined);
   if (failure !== undefined) return { kind: 'failed', why: failure };
   const error = world.ports.get(port)?.error ?? '';
   if (error !== '') return { kind: 'failed', why: `Open vSwitch cannot use interface ${port}: ${error}` };
+  const cannot = deviceError(world, bridge);
+  if (cannot !== '') return { kind: 'failed', why: `Open vSwitch cannot make device ${bridge}: ${cannot}` };
   const [link, device] = [interfaceNamed(world, port), world.hostLinks.get(bridge)];
-  const isMapped = (world.settings.get('ovn-bridge-mappings') ?? '').split(',').includes(`${network}:${bridge}`);
+  const isMapped = entryOf(world.settings.get(MAPPINGS), network) === bridge;
   const isMoved = link?.addresses.length === 0 && device !== undefined && hasAll(device, recordOf(world, bridge));
   if (link === undefined || !isUplinkOf(world, port, network) || !isMapped || !isMoved || !vlansReady(world, bridge))
     return { kind: 'working' };
   return { kind: 'ready', uplink, mtu: link.mtu, vlanInterfaces: vlans.length > 0 };
+}
+
+/** What Open vSwitch says of the device of a bridge. */
+function deviceError(world: NodeWorld, bridge: string): string {
+  return world.ports.get(bridge)?.error ?? '';
 }
 
 function isUplinkOf(world: NodeWorld, uplink: string, network: string): boolean {

@@ -46,7 +46,9 @@ export function providerNetworks(settings: NodeSettings): Rule<NodeWorld, NodeOu
         const other = uplinks.get(place.uplink);
         const wrong = problemOf(world, place, spec, other, settings, edit);
         if (other === undefined) uplinks.set(place.uplink, name);
-        if (wrong !== undefined) take(name, asItIs(world, settings, name));
+        // Where another program has its bridge, the interface gets back what went with the bridge before.
+        if (world.bridges.get(place.bridge)?.foreign === true) take(name, given(world, settings, name));
+        else if (wrong !== undefined) take(name, asItIs(world, settings, name));
         else if (isStillOtherwise(world, place)) take(name, given(world, settings, name));
         else take(name, bridgeWith(world, settings, place, spec));
         outputs.push(...labels(settings, node, name, wrong === undefined ? stateOf(world, place) : { kind: 'failed', why: wrong }));

@@ -139,9 +139,9 @@ export function vlanProblem(world: NodeWorld, name: string, node: string): strin
   return world.hostLinks.has(found.parent) ? undefined : `node ${node} has no interface ${found.parent}, on which ${name} would be made`;
 }
 
-/** The interface of a network, which is missing. */
-export function madeUplink(world: NodeWorld, network: string, name: string): readonly NodeOutput[] {
-  const found = parsed(name);
+/** The interface of a network, which is missing. @param name it may be that of the bridge's port already: the bridge has its own */
+export function madeUplink(world: NodeWorld, network: string, uplink: string, name: string): readonly NodeOutput[] {
+  const found = parsed(uplink);
   if (found === undefined || !world.hostLinks.has(found.parent)) return [];
   return [{ kind: 'vlan-link', name: name as DeviceName, ...found, alias: aliasFor(network), network: NO_NETWORK }];
 }

@@ -2,6 +2,7 @@ import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts
 import { selectorProblem } from '../../../api/kubernetes/label-selector.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { Findings } from '../../../api/validation/finding.ts';
+import { INTEGRATION_BRIDGE } from '../../../api/well-known.ts';
 import { LONGEST_DEVICE, providerBridge } from './node-network.ts';
 
 /** The rules that a network breaks: by its name, or by its spec. */
@@ -15,6 +16,14 @@ export function providerNetworkFindings(name: string, { nodeSelector }: Provider
       value: name,
       problem: `has ${name.length} characters`,
       rule: `its bridge ${bridge} is a device of each node, and the name of one has at most ${LONGEST_DEVICE}`,
+    });
+  if (bridge === INTEGRATION_BRIDGE)
+    findings.add({
+      code: 'ProviderNetworkNameReserved',
+      field: 'metadata.name',
+      value: name,
+      problem: `would have bridge ${bridge}`,
+      rule: 'that is the bridge of OVN on each node: use another name',
     });
   const problem = nodeSelector === undefined ? undefined : selectorProblem(nodeSelector);
   if (problem !== undefined)

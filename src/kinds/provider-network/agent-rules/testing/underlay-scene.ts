@@ -29,6 +29,9 @@ export class UnderlayScene {
   readonly world = new NodeWorld();
   /** Since Linux 6.2. */
   renamesLive = true;
+  /** ovs-vswitchd makes and removes no device. */
+  switchIsDead = false;
+  deviceType = 'openvswitch';
   /** Lines until the agent dies, with the lines after them of the same call. */
   linesToDeath = Infinity;
 
@@ -72,24 +75,31 @@ export class UnderlayScene {
   carryOut(): void {
     const { world } = this;
     const [bridges, ports, [mapping]] = [this.of('provider-bridge'), this.of('uplink-port'), this.of('bridge-mappings')];
-    for (const [name] of [...world.bridges.entries()])
-      if (bridges.every((one) => one.name !== name)) {
+    for (const [name, { foreign }] of [...world.bridges.entries()])
+      if (foreign !== true && bridges.every((one) => one.name !== name)) {
         world.bridges.delete(name);
-        if (['openvswitch', 'tun'].includes(this.link(name).type ?? '')) this.#remove(name);
+        if (!this.switchIsDead && ['openvswitch', 'tun'].includes(this.link(name).type ?? '')) this.#remove(name);
       }
     for (const { name, network, externalIds, datapathType } of bridges) {
+      // A conflict: see `bridgeConflict`.
+      if (world.bridges.peek(name)?.foreign === true) continue;
       const kept = world.bridges.peek(name)?.externalIds ?? {};
       world.bridges.set(name, {
         datapathType,
         externalIds: { ...kept, vendor: 'kube-ovn', 'kiln.io/provider-network': network, ...externalIds },
       });
-      if (!world.hostLinks.has(name)) world.hostLinks.set(name, { ...BARE, type: 'openvswitch', up: false });
+      if (!world.hostLinks.has(name) && !this.switchIsDead) world.hostLinks.set(name, { ...BARE, type: this.deviceType, up: false });
     }
     for (const [name] of [...world.ports.entries()]) if (ports.every((one) => one.name !== name)) world.ports.delete(name);
     for (const { name, network } of ports)
       world.ports.set(name, { externalIds: { vendor: 'kube-ovn', 'kiln.io/provider-network': network }, error: '' });
     const mapped = Object.entries(mapping?.bridges ?? {}).map((pair) => pair.join(':'));
-    world.settings.set('ovn-bridge-mappings', mapped.join());
+    const [own, all] = ['kiln.io/bridge-mappings', 'ovn-bridge-mappings'].map((key) =>
+      (world.settings.peek(key) ?? '').split(',').filter((entry) => entry !== ''),
+    ) as [string[], string[]];
+    const others = all.filter((entry) => !own.includes(entry));
+    world.settings.set('ovn-bridge-mappings', [...others, ...mapped].join());
+    world.settings.set('kiln.io/bridge-mappings', mapped.join());
     if (Object.keys(mapping?.taken ?? {}).length === 0) world.settings.delete('kiln.io/taken-interfaces');
     else world.settings.set('kiln.io/taken-interfaces', takenText(mapping?.taken ?? {}));
   }
@@ -209,8 +219,10 @@ export class UnderlayScene {
       for (const [name, other] of [...hostLinks.entries()])
         if (other.vlan?.parent === device) hostLinks.set(name, { ...other, vlan: { ...other.vlan, parent: after('name') } });
     } else if (line.startsWith('link set') && after('alias') !== '') set({ alias: after('alias') });
-    else if (line.startsWith('link delete')) this.#remove(device);
-    else if (/^address (?:add|replace)/.test(line)) {
+    else if (line.startsWith('link delete')) {
+      if (link.type === 'openvswitch') throw new Error('RTNETLINK answers: Operation not supported');
+      this.#remove(device);
+    } else if (/^address (?:add|replace)/.test(line)) {
       assert.ok(link.up || !isSix(what));
       const label = after('label');
       assert.ok(label === '' || label.startsWith(`${device}:`), `${line}: "dev" must match "label".`);

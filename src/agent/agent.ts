@@ -30,6 +30,7 @@ import { nodeRules } from './rules/rules.ts';
 import { UplinkTarget } from './uplink/uplink-target.ts';
 import { VSWITCH_TABLES, VswitchTarget } from './vswitch/vswitch-target.ts';
 import { nodeStatus } from './status/node-status.ts';
+import { namespacePath } from './world/gateway.ts';
 import { NodeWorld } from './world/node-world.ts';
 import type { NodeOutput } from './world/outputs.ts';
 
@@ -81,7 +82,7 @@ export class NodeAgent implements AsyncDisposable {
     const switches = new VswitchTarget({ session, world, retries, log, wake, restored });
     const listed = { programs, retries, changes: this.#changes, log, wake };
     const host = new HostNetwork(programs);
-    const kernel = new KernelTarget({ ...listed, world, host, removals: new HostNetwork(programs), restored });
+    const kernel = new KernelTarget({ ...listed, world, clock, host, removals: new HostNetwork(programs), restored });
     const routing = new RoutingTarget(listed);
     const filter = new PacketFilterTarget({ ...listed, kind: 'packet-filter' });
     const probes = new ProbeProxyTarget({ world, programs, retries, clock, log, wake });
@@ -91,7 +92,10 @@ export class NodeAgent implements AsyncDisposable {
     const gateway = new NamespaceTarget({ ...listed, world, namespace: settings.gatewayNamespace ?? GATEWAY_NAMESPACE });
     const responder = new ResponderTarget({ world, programs, program, retries, log, wake });
     const queues = new QueuesTarget({ ...listed, world, clock });
-    const requests = new RequestsTarget(world, clock, wake, (device) => switches.isWriting(device) || kernel.isWriting(device));
+    const requests = new RequestsTarget(world, clock, wake, {
+      isWriting: (device) => switches.isWriting(device) || kernel.isWriting(device),
+      look: async (device) => await kernel.look(device),
+    });
     const filters = [filter, firewalls, probes, probeFilter];
     this.#targets = [kubernetes, status, switches, kernel, queues, uplinks, routing, gateway, responder, ...filters, requests];
     const parts = [
@@ -120,6 +124,7 @@ export class NodeAgent implements AsyncDisposable {
     this.server = new CniServer({
       socket,
       requests,
+      gatewayNamespace: namespacePath(settings.gatewayNamespace ?? GATEWAY_NAMESPACE),
       clock,
       log,
       status: () => nodeStatus(settings.node, world, this.#targets, requests),

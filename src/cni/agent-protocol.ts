@@ -28,6 +28,16 @@ export interface InterfaceRequest {
   readonly vhost_user_socket_volume_name: string;
   readonly vhost_user_socket_name?: string;
   readonly vhost_user_socket_consumption: string;
+  /** Kiln's, of `check`: what the runtime kept of the answer to its ADD. */
+  readonly previous?: PreviousInterface;
+}
+
+/** The result of an ADD, as far as it is about one interface. Empty texts and lists for what it does not say. */
+export interface PreviousInterface {
+  readonly mac: string;
+  /** With the length of the prefix. */
+  readonly addresses: readonly string[];
+  readonly routes: readonly RouteRequest[];
 }
 
 export interface DnsRequest {

@@ -1,4 +1,4 @@
-import type { DnsRequest, RouteRequest } from './agent-protocol.ts';
+import type { DnsRequest, PreviousInterface, RouteRequest } from './agent-protocol.ts';
 import { CniError } from './cni-error.ts';
 import { isAtLeast, isVersion, NEWEST, type Version } from './versions.ts';
 
@@ -53,6 +53,30 @@ export interface Attachment {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What `prevResult` says of an interface. Other interfaces in it are those of other plugins; a runtime that passes none asks about what is there alone.
+ *
+ * @throws CniError naming the field, for a value of another type
+ */
+export function readPrevious(raw: Fields, { interfaceName, networkNamespace }: Attachment): PreviousInterface | undefined {
+  if (raw['prevResult'] === undefined || raw['prevResult'] === null) return undefined;
+  const result = fields(raw['prevResult'], 'prevResult');
+  const { ips }: { readonly ips?: unknown } = result;
+  const interfaces = list(result, 'interfaces').map((one, at) => fields(one, `prevResult.interfaces[${at}]`));
+  const own = interfaces.findIndex((one) => text(one, 'name') === interfaceName && text(one, 'sandbox') === networkNamespace);
+  const one = interfaces[own];
+  if (one === undefined) return { mac: '', addresses: [], routes: [] };
+  const addresses = items(ips ?? [], 'prevResult.ips')
+    .map((ip, at) => fields(ip, `prevResult.ips[${at}]`))
+    .filter((ip) => ip['interface'] === own)
+    .map((ip) => text(ip, 'address'));
+  const routes = list(result, 'routes')
+    .map((route, at) => fields(route, `prevResult.routes[${at}]`))
+    .map((route) => ({ dst: text(route, 'dst'), gw: text(route, 'gw') }))
+    .filter(({ dst, gw }) => dst !== '' && gw !== '');
+  return { mac: text(one, 'mac'), addresses, routes };
+}
 
 /** @throws CniError for a command that the specification does not have */
 export function readCommand(env: Environment): Command {
@@ -196,7 +220,10 @@ function text(raw: Fields, key: string): string {
 
 /** Empty if absent. */
 function list(raw: Fields, key: string): readonly unknown[] {
-  const value = raw[key] ?? [];
+  return items(raw[key] ?? [], key);
+}
+
+function items(value: unknown, key: string): readonly unknown[] {
   if (!Array.isArray(value)) throw new CniError('undecodable', `field ${key} of the network configuration is no list`);
   return value;
 }

@@ -168,6 +168,35 @@ test('N04, N05, N06: DEL: 204 without a body is success, and what is gone needs 
   assert.match(output.details, /nothing answers on .*absent\.sock .*kubectl get pods/);
 });
 
+test('CHECK sends what the runtime kept of this interface, without what other plugins added', async () => {
+  answer = { status: 204, body: '' };
+  const prevResult = {
+    cniVersion: '1.1.0',
+    interfaces: [
+      { name: 'br0' },
+      { name: 'eth0', mac: '00:00:00:aa:bb:cc', sandbox: '/run/netns/a' },
+      { name: 'eth0', sandbox: '/run/netns/b' },
+    ],
+    ips: [
+      { interface: 1, address: '10.16.0.5/16', gateway: '10.16.0.1' },
+      { interface: 0, address: '192.0.2.1/24' },
+      { address: '192.0.2.2/24' },
+    ],
+    routes: [{ dst: '0.0.0.0/0', gw: '10.16.0.1' }, { dst: '10.0.0.0/8' }],
+  };
+  assert.equal((await run('CHECK', conf({ prevResult }))).exit, 0);
+  const expected = { mac: '00:00:00:aa:bb:cc', addresses: ['10.16.0.5/16'], routes: [{ dst: '0.0.0.0/0', gw: '10.16.0.1' }] };
+  assert.partialDeepStrictEqual(asked[0]?.body, { previous: expected });
+  await run('CHECK');
+  assert.equal(Object.hasOwn(asked[1]?.body ?? {}, 'previous'), false);
+  const { output } = await run('CHECK', conf({ prevResult: { ips: ['none'] } }));
+  assert.equal(output, undefined);
+  assert.match(
+    (await run('CHECK', conf({ prevResult: { interfaces: 'none' } }))).output.msg,
+    /field interfaces of the network configuration is no list/,
+  );
+});
+
 test('CHECK, GC and STATUS succeed with an agent that does not have them', async () => {
   answer = { status: 404, body: 'not found' };
   for (const command of ['CHECK', 'GC', 'STATUS'])

@@ -5,11 +5,13 @@ import { CniError } from './cni-error.ts';
 import {
   type Attachment,
   type Command,
+  type Fields,
   type NetworkConfiguration,
   parseConfiguration,
   readAttachment,
   readCommand,
   readConfiguration,
+  readPrevious,
 } from './invocation.ts';
 import { resultOf } from './result.ts';
 import { NEWEST, VERSIONS } from './versions.ts';
@@ -42,7 +44,7 @@ export async function call(env: Environment, input: string): Promise<Outcome> {
     version = raw['cniVersion'] ?? version;
     if (command === 'VERSION') return { output: json({ cniVersion: version, supportedVersions: VERSIONS }), exit: 0 };
     const configuration = readConfiguration(command, raw);
-    return { output: json(await perform(command, configuration, env)), exit: 0 };
+    return { output: json(await perform(command, configuration, raw, env)), exit: 0 };
   } catch (error) {
     const { code, message, details } = error instanceof CniError ? error : new CniError('inputOutput', 'the plugin failed', String(error));
     return { output: json({ cniVersion: version, code, msg: message, details }), exit: 1 };
@@ -53,6 +55,7 @@ export async function call(env: Environment, input: string): Promise<Outcome> {
 async function perform(
   command: Exclude<Command, 'VERSION'>,
   configuration: NetworkConfiguration,
+  raw: Fields,
   env: Environment,
 ): Promise<object | undefined> {
   switch (command) {
@@ -76,7 +79,14 @@ async function perform(
     }
     case 'CHECK': {
       const attachment = readAttachment(command, env);
-      const answer = await ask(configuration.socket, '/api/v1/check', requestOf(command, configuration, attachment), TIMEOUT_MS);
+      const found = readPrevious(raw, attachment);
+      const previous = found === undefined ? {} : { previous: found };
+      const answer = await ask(
+        configuration.socket,
+        '/api/v1/check',
+        { ...requestOf(command, configuration, attachment), ...previous },
+        TIMEOUT_MS,
+      );
       // Kube-OVN's agent has no such check.
       if (answer.kind === 'answer' && answer.status === NO_SUCH_PATH) return undefined;
       reply(answer, 'check', configuration, attachment);

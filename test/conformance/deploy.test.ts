@@ -266,7 +266,7 @@ test('no container is privileged, and each has the capabilities of this list and
   );
   assert.deepEqual(capabilities, {
     'kiln-agent/install-cni': ['DAC_OVERRIDE'],
-    'kiln-agent/agent': ['NET_ADMIN', 'NET_RAW', 'SYS_ADMIN', 'SYS_PTRACE', 'DAC_OVERRIDE'],
+    'kiln-agent/agent': ['NET_ADMIN', 'NET_RAW', 'NET_BROADCAST', 'SYS_ADMIN', 'SYS_PTRACE', 'DAC_OVERRIDE'],
     'kiln-ovs/prepare': [],
     'kiln-ovs/ovsdb-server': [],
     'kiln-ovs/ovs-vswitchd': ['NET_ADMIN', 'NET_RAW', 'NET_BROADCAST', 'IPC_LOCK'],

@@ -6,8 +6,13 @@ import { HostNetwork } from '../../src/agent/kernel/host-network.ts';
 import { observeInnerEnd, podDevice } from '../../src/agent/kernel/ip-observation.ts';
 import { hostPrograms, inNamespace, type Programs } from '../../src/agent/kernel/programs.ts';
 import { attachmentKey, type DeviceName, hostDevice } from '../../src/agent/world/attachment.ts';
-import type { ObservedDevice } from '../../src/agent/world/node-world.ts';
+import { NodeWorld, type ObservedDevice } from '../../src/agent/world/node-world.ts';
 import type { DeviceOutput } from '../../src/agent/world/outputs.ts';
+import { KernelTarget } from '../../src/agent/kernel/kernel-target.ts';
+import { Changes } from '../../src/agent/listing/changes.ts';
+import { Retries } from '../../src/agent/retries.ts';
+import { SILENT } from '../../src/runtime/log.ts';
+import { systemClock } from '../../src/timing/clock.ts';
 import { NetworkNamespace } from '../../lab/node/namespace.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { Underlay } from '../../lab/node/underlay.ts';
@@ -26,7 +31,11 @@ before(async () => {
   if (skip !== false) return;
   underlay = await Underlay.create();
   node = underlay.namespace;
-  programs = { ...hostPrograms, run: (command, input) => hostPrograms.run(inNamespace(node.path, ...command), input) };
+  programs = {
+    ...hostPrograms,
+    run: (command, input) => hostPrograms.run(inNamespace(node.path, ...command), input),
+    watch: (command, watching) => hostPrograms.watch(inNamespace(node.path, ...command), watching),
+  };
 });
 after(async () => {
   if (skip === false) await underlay.delete();
@@ -164,4 +173,51 @@ test('N41: no address and no route comes from the advertisement of a router', { 
   ])
     assert.equal((await pod.namespace.run('sysctl', '-n', `net.ipv6.conf.eth0.${key}`)).trim(), value);
   await pod.namespace.delete();
+});
+
+test('what another program takes from a pod that runs is noticed and mended', { skip }, async () => {
+  const routes = [
+    { destination: '0.0.0.0/0', gateway: '172.18.0.1' },
+    { destination: '::/0', gateway: 'fd18::1' },
+  ];
+  const pod = await Pod.create({ routes });
+  const peer = await underlay.addOutsideHost('172.18.0.61/16', 'fd18::61/64');
+  const [world, host] = [new NodeWorld(), new HostNetwork(programs)];
+  const changes = new Changes({ programs, clock: systemClock, log: SILENT });
+  let isOver = false;
+  const wake = (): void => void setImmediate(() => isOver || target.flush());
+  const retries = new Retries(systemClock, world, wake);
+  const shared = { programs, retries, changes, clock: systemClock, log: SILENT, wake };
+  const target = new KernelTarget({ ...shared, world, host, removals: host });
+  target.desired.add(pod.output);
+  changes.start();
+  target.start();
+  wake();
+  const isSound = async (): Promise<boolean> => {
+    const shown = world.devices.peek(pod.name);
+    const isSeen = shown?.kind === 'present' && shown.up && shown.routes.length === 2 && shown.mac === MAC && shown.mtu === 1_400;
+    return isSeen && (await peer.reaches('172.18.0.50')) && (await peer.reaches('fd18::50'));
+  };
+  await until('the pod is reached', isSound);
+  // The monitor listens by then.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  for (const [what, ...commands] of [
+    ['its addresses', 'address delete fd18::50/64 dev eth0', 'address flush dev eth0 scope global'],
+    ['its routes', 'route delete default', '-6 route replace default via fd18::61'],
+    ['its link', 'link set eth0 down'],
+    ['its MAC address and MTU', 'link set eth0 address 02:00:00:00:00:77', 'link set eth0 mtu 1300'],
+  ] as const) {
+    for (const command of commands) await pod.namespace.run('ip', ...command.split(' '));
+    await until(`${what} came back`, async () => {
+      const shown = await pod.observe();
+      assert.ok(shown.kind === 'present');
+      const isBack = shown.up && shown.mac === MAC && shown.mtu === 1_400 && ADDRESSES.every((one) => shown.addresses.includes(one));
+      return isBack && ['0.0.0.0/0 172.18.0.1', '::/0 fd18::1'].every((route) => shown.routes.includes(route));
+    });
+    await until(`the pod is reached with ${what}`, isSound);
+  }
+  isOver = true;
+  await target.stop();
+  changes.stop();
+  await Promise.all([pod.namespace.delete(), peer.delete()]);
 });

@@ -12,6 +12,8 @@ export interface LinkJson {
   readonly flags?: readonly string[];
   readonly ifalias?: string;
   readonly master?: string;
+  /** Of a pair with an end in another namespace: the number of that, as `ip monitor` has it too. */
+  readonly link_netnsid?: number;
   /** Of its queue: `htb`, `noqueue`. */
   readonly qdisc?: string;
   readonly addr_info?: readonly AddressJson[];

@@ -52,7 +52,7 @@ test('a node forwards IPv6 from the first write on, also where it forwarded IPv4
   const wake = (): void => ended.resolve();
   const retries = new Retries(clock, world, () => {});
   const changes = new Changes({ programs, clock, log });
-  const target = new KernelTarget({ programs, retries, changes, log, wake, world, host, removals: host });
+  const target = new KernelTarget({ programs, retries, changes, log, wake, world, clock, host, removals: host });
   target.desired.add({
     kind: 'link',
     name: 'ovn0' as DeviceName,
@@ -79,7 +79,7 @@ test('N15: what is only read, as hundreds of devices after a start of the node, 
   const retries = new Retries(clock, world, () => {});
   const host = new OneDevice(programs);
   const changes = new Changes({ programs, clock, log });
-  const target = new KernelTarget({ programs, retries, changes, log, wake: () => {}, world, host, removals: host });
+  const target = new KernelTarget({ programs, retries, changes, log, wake: () => {}, world, clock, host, removals: host });
   for (let at = 0; at < 200; at += 1)
     target.desired.add({
       kind: 'retained-device',

@@ -4,16 +4,19 @@
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { Target } from '../../target/target.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { Listing } from '../listing/changes.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import type { ListedTargetOptions } from '../listing/listed-target.ts';
-import { type DeviceName, RESTORED } from '../world/attachment.ts';
+import { type DeviceName, RESTORED, unusualDevice } from '../world/attachment.ts';
 import { equal } from '../../world/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import { INSTALLED } from '../world/port-keys.ts';
 import type { HostNetwork, HostState } from './host-network.ts';
 import { forwardingKeys, hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
+import { deviceDifferences, differencesText } from './device-differences.ts';
+import { DeviceWatch } from './device-watch.ts';
 import { advertisedDevices, forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
 import { type Findings, type Made, makeDevice, NOTHING_FOUND } from './pod-device.ts';
 import { attachmentOf } from './link-alias.ts';
@@ -22,12 +25,14 @@ import { attachmentOf } from './link-alias.ts';
 const LOOKS = 5;
 /** Devices that are changed at once: most of the time they wait for answers of other hosts. */
 const MOST_AT_ONCE = 64;
+const NOTHING = (): void => undefined;
 
 export interface KernelTargetOptions extends ListedTargetOptions {
   readonly world: NodeWorld;
   readonly host: HostNetwork;
   /** For what is removed, which takes the kernel long: what is made does not wait for it. */
   readonly removals: HostNetwork;
+  readonly clock: Clock;
   /** Called once the attachments from before this process are in the World. */
   readonly restored?: () => void;
 }
@@ -36,7 +41,13 @@ export class KernelTarget implements Target {
   readonly name = 'the kernel';
   readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'link', 'retained-device'], ({ name }) => name);
   readonly #options: KernelTargetOptions;
-  readonly #listing: Listing = { list: (isTold) => this.#list(isTold), concerns: (change) => this.#concerns(change) };
+  readonly #listing: Listing = {
+    list: (isTold) => this.#list(isTold),
+    concerns: (change) => this.#concerns(change),
+    inside: (change) => this.#watch.inside(change),
+    missed: () => this.#watch.missed(),
+  };
+  readonly #watch: DeviceWatch;
   /** Devices with a program under way. */
   readonly #working = new Map<DeviceName, Promise<void>>();
   /** What pods' networks answered. */
@@ -52,6 +63,7 @@ export class KernelTarget implements Target {
 
   constructor(options: KernelTargetOptions) {
     this.#options = options;
+    this.#watch = new DeviceWatch({ ...options, desired: this.desired });
   }
 
   get observed(): boolean {
@@ -81,6 +93,7 @@ export class KernelTarget implements Target {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#watch.stop();
     await this.#options.changes.remove(this.#listing);
     await Promise.all(this.#working.values());
   }
@@ -126,6 +139,31 @@ export class KernelTarget implements Target {
     }
   }
 
+  /**
+   * A device of a pod as it is now, which the World has as well; what differs is due. Undefined for one that no rule knows, that is only read, or that is
+   * a virtual machine's.
+   *
+   * @throws Error with the reason if the kernel cannot be asked
+   */
+  async look(name: DeviceName): Promise<{ readonly output: DeviceOutput; readonly observed: ObservedDevice } | undefined> {
+    // Not in the middle of a write.
+    for (let working = this.#working.get(name); working !== undefined; working = this.#working.get(name)) await working;
+    const [output] = this.desired.of(name);
+    if (output?.kind !== 'device' || output.ofMachine === true || this.#stopped) return undefined;
+    const seen = this.#options.world.devices.peek(name);
+    const reading = this.#read(output);
+    this.#working.set(name, reading.then(NOTHING, NOTHING));
+    try {
+      const observed = await reading;
+      this.#tell(output, seen, observed);
+      if (deviceDifferences(output, observed).length > 0) this.desired.due.add(name);
+      return { output, observed };
+    } finally {
+      this.#working.delete(name);
+      this.#options.wake();
+    }
+  }
+
   async #work(name: DeviceName): Promise<void> {
     const { retries, log, wake } = this.#options;
     const id = `device ${name}`;
@@ -161,7 +199,9 @@ export class KernelTarget implements Target {
   async #makeDevice(output: DeviceOutput): Promise<void> {
     const { programs, host, world } = this.#options;
     const { name } = output;
+    const seen = world.devices.peek(name);
     const observed = await this.#before(output);
+    this.#tell(output, seen, observed);
     if (observed.kind === 'no-namespace') return;
     if (observed.kind === 'absent') this.#refuseWithFormerPort(name);
     // One end may be left of an earlier attempt.
@@ -176,6 +216,18 @@ export class KernelTarget implements Target {
     this.#take(name, shown.kind === 'present' ? { ...shown, ...findings } : shown);
     if (inner !== undefined && output.connected && findings.duplicates.length === 0 && !isComplete(output, shown))
       throw new Error('it is not as it was written: another program changes it');
+  }
+
+  /** What was as it should be when it was seen last, and is not now. */
+  #tell(output: DeviceOutput, seen: ObservedDevice | undefined, observed: ObservedDevice): void {
+    if (seen?.kind !== 'present' || observed.kind !== 'present' || deviceDifferences(output, seen).length > 0) return;
+    const differing = deviceDifferences(output, observed);
+    if (differing.length > 0)
+      this.#options.log.warn('another program changed the interface of a pod; it is set again', {
+        device: output.name,
+        attachment: output.attachment,
+        found: differencesText(differing),
+      });
   }
 
   /** The rules take the port of a device away that vanished. @throws Error until it is gone */
@@ -268,6 +320,7 @@ export class KernelTarget implements Target {
     this.#findings.delete(name);
     this.#prepared.delete(name);
     this.#missing.delete(name);
+    this.#watch.forget(name);
     this.#options.world.devices.delete(name);
   }
 
@@ -285,10 +338,11 @@ export class KernelTarget implements Target {
   /** Those whose port was lost while no agent ran. */
   #restore(links: ReadonlyMap<string, string>): void {
     const { world, restored } = this.#options;
-    for (const alias of links.values()) {
+    for (const [name, alias] of links) {
       const attachment = attachmentOf(alias);
-      if (attachment !== undefined && world.attachments.peek(attachment.key) === undefined)
-        world.attachments.set(attachment.key, { ...attachment, order: RESTORED.withLinkAlone });
+      if (attachment === undefined || world.attachments.peek(attachment.key) !== undefined) continue;
+      const device = unusualDevice(attachment.containerId, attachment.interfaceName, name as DeviceName);
+      world.attachments.set(attachment.key, { ...attachment, ...device, order: RESTORED.withLinkAlone });
     }
     restored?.();
   }

@@ -4,13 +4,14 @@ import { test } from 'node:test';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import type { Programs, Watching } from '../kernel/programs.ts';
 import { Changes, type Listing } from './changes.ts';
-import { kernelChange, MONITOR } from './kernel-change.ts';
+import { kernelChange, MONITOR, OWN_MONITOR } from './kernel-change.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 class Scene {
   readonly clock = new ManualClock();
   readonly monitors: Watching[] = [];
+  readonly commands: (readonly string[])[] = [];
   ended = 0;
   readonly changes: Changes;
   /** Names of listings, in the order in which they were called. */
@@ -22,7 +23,7 @@ class Scene {
       converse: () => assert.fail(),
       sleep: () => Promise.resolve(),
       watch: (command, watching) => {
-        assert.deepEqual(command, MONITOR);
+        this.commands.push(command);
         this.monitors.push(watching);
         return () => (this.ended += 1);
       },
@@ -111,4 +112,38 @@ test('a line is of a pod by the name of its device', () => {
   ] as const)
     assert.equal(kernelChange(line)?.ofPod, ofPod, line);
   assert.equal(kernelChange('something else'), undefined);
+});
+
+test('changes in namespaces of pods list nothing: they go to those that ask for them', async () => {
+  const scene = new Scene();
+  const [inside, missed]: [string[], number[]] = [[], []];
+  scene.changes.add({
+    list: () => Promise.resolve(void scene.listed.push('links')),
+    concerns: () => true,
+    inside: ({ inside: number, part, text }) => inside.push(`${number} ${part} ${text}`),
+    missed: () => missed.push(scene.clock.now()),
+  });
+  await scene.pass(2_000);
+  assert.deepEqual(scene.commands, [MONITOR]);
+  scene.monitors[0]?.line('[nsid 3][ADDR]Deleted 2: eth0    inet 10.16.0.5/16 scope global eth0');
+  assert.deepEqual([await scene.pass(500), inside, missed], [[], ['3 ADDR Deleted 2: eth0    inet 10.16.0.5/16 scope global eth0'], []]);
+  scene.monitors[0]?.line('[nsid current][LINK]4: eth0: <UP>');
+  assert.deepEqual(await scene.pass(500), ['links']);
+  // It may have missed what happened in a pod, and so may one that died.
+  scene.monitors[0]?.warned('netlink receive error No buffer space available (105)');
+  assert.equal(missed.length, 1);
+  scene.monitors[0]?.ended('it was ended by SIGKILL');
+  await scene.pass(2_000);
+  assert.deepEqual([scene.commands, missed.length], [[MONITOR, MONITOR], 2]);
+});
+
+test('without capability NET_BROADCAST the node itself is watched on', async () => {
+  const scene = new Scene();
+  scene.add('links', ({ part }) => part === 'LINK');
+  scene.monitors[0]?.warned('NETLINK_LISTEN_ALL_NSID: Operation not permitted');
+  scene.monitors[0]?.ended('it ended with 1');
+  assert.deepEqual(scene.commands, [MONITOR, OWN_MONITOR]);
+  await scene.pass(2_000);
+  scene.monitors[1]?.line('[LINK]4: eth0: <UP>');
+  assert.deepEqual(await scene.pass(500), ['links']);
 });

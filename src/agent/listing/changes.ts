@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.ts';
 import { doublingDelay } from '../../timing/backoff.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import type { Programs } from '../kernel/programs.ts';
-import { type KernelChange, kernelChange, MONITOR } from './kernel-change.ts';
+import { isRefusal, type KernelChange, kernelChange, MONITOR, OWN_MONITOR } from './kernel-change.ts';
 
 /** A change is followed by others. */
 const SETTLE_MS = 50;
@@ -22,8 +22,12 @@ const FIRST_RESTART_MS = 1_000;
 const LONGEST_RESTART_MS = 30_000;
 
 export interface Listing {
-  /** Whether it may show what this change changed. Missing: nothing tells of its changes. */
+  /** Whether it may show what this change of the node's own namespace changed. Missing: nothing tells of its changes. */
   readonly concerns?: (change: KernelChange) => boolean;
+  /** Called for each change in another namespace: as cheap as can be, since whoever is in it makes as many as it likes. */
+  readonly inside?: (change: KernelChange) => void;
+  /** Changes in other namespaces may have been missed. */
+  readonly missed?: () => void;
   /** Never called while it is under way. @param isTold because of a change that concerns it. @throws never */
   readonly list: (isTold: boolean) => Promise<void>;
 }
@@ -50,6 +54,8 @@ export class Changes {
   #endMonitor: (() => void) | undefined;
   #listensAt = 0;
   #attempts = 0;
+  /** The kernel tells of the node's own namespace alone. */
+  #isDeaf = false;
   #timer: TimerHandle;
   #timerAt = Infinity;
   #restart: TimerHandle;
@@ -88,17 +94,32 @@ export class Changes {
   #startMonitor(): void {
     const { programs, clock, log } = this.#options;
     const since = clock.now();
-    this.#endMonitor = programs.watch(MONITOR, {
+    let isRefused = false;
+    this.#endMonitor = programs.watch(this.#isDeaf ? OWN_MONITOR : MONITOR, {
       line: (text) => {
         const change = kernelChange(text);
-        if (change !== undefined) this.#makeDue(({ concerns }) => concerns?.(change) === true, clock.now() + SETTLE_MS, true);
+        if (change === undefined) return;
+        if (change.inside !== undefined) for (const { listing } of this.#entries.values()) listing.inside?.(change);
+        else this.#makeDue(({ concerns }) => concerns?.(change) === true, clock.now() + SETTLE_MS, true);
       },
       warned: (text) => {
+        isRefused ||= !this.#isDeaf && isRefusal(text);
+        if (isRefused) return;
         log.warn('ip monitor may have missed a change; all is listed again', { reason: text });
         this.#makeDue(isTold, clock.now() + SETTLE_MS);
+        this.#miss();
       },
       ended: (reason) => {
         this.#endMonitor = undefined;
+        if (isRefused) {
+          this.#isDeaf = true;
+          log.warn(
+            'what other programs change inside of pods is not noticed (CHECK of the CNI plugin still sees it): the agent needs capability NET_BROADCAST, as deploy/agent.yaml has it, and an ip with "monitor all-nsid"',
+            { reason },
+          );
+          this.#startMonitor();
+          return;
+        }
         if (clock.now() - since > LONGEST_RESTART_MS) this.#attempts = 0;
         const delay = doublingDelay(this.#attempts++, FIRST_RESTART_MS, LONGEST_RESTART_MS);
         log.warn('ip monitor ended; it is started again, and until then all is listed every few seconds', { reason });
@@ -108,6 +129,11 @@ export class Changes {
     });
     this.#listensAt = clock.now() + LISTENS_MS;
     this.#makeDue(isTold, this.#listensAt);
+    if (this.#attempts > 0) this.#miss();
+  }
+
+  #miss(): void {
+    for (const { listing } of this.#entries.values()) listing.missed?.();
   }
 
   #makeDue(which: (listing: Listing) => boolean, at: number, isChange = false): void {

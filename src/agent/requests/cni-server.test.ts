@@ -1,6 +1,6 @@
 /** The socket of the plugin: it comes back when its file is removed, and refuses what it cannot read. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -112,6 +112,69 @@ test('an ADD into the network namespace of the node is refused before anything i
     assert.deepEqual([...world.attachments.keys()], []);
     assert.deepEqual(await server.reply('/api/v1/del', body, signal), { status: 204 });
   }
+});
+
+test('an ADD into the network namespace of the node as a gateway is refused, whichever path leads there', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [gateway, link] = [join(folder, 'gateway'), join(folder, 'link')];
+  const world = new NodeWorld();
+  const requests = new RequestsTarget(world, systemClock, () => {});
+  const server = new CniServer({
+    ...{ socket: '', requests, gatewayNamespace: gateway, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT },
+  });
+  const body = { container_id: 'c', net_ns: link, pod_name: 'web', pod_namespace: 'shop', provider: '', if_name: 'eth0' };
+  symlinkSync(gateway, link);
+  // It is not there yet, and then another one.
+  assert.equal((await server.reply('/api/v1/add', body, AbortSignal.abort())).status, 500);
+  writeFileSync(gateway, '');
+  const { status, body: refusal } = await server.reply('/api/v1/add', body, new AbortController().signal);
+  assert.partialDeepStrictEqual([status, refusal], [400, { code: 'RequestInvalid', field: 'net_ns' }]);
+  assert.match(JSON.stringify(refusal), /of this node as an external gateway .*; ls -iL /);
+  assert.deepEqual([...world.attachments.keys()], []);
+});
+
+test('CHECK: routes that other plugins made on other interfaces are not looked for', async () => {
+  const previous: unknown[] = [];
+  const requests = { check: (_: unknown, one: unknown) => Promise.resolve((previous.push(one), { ok: true, reply: undefined })) };
+  const server = new CniServer({
+    ...{
+      socket: '',
+      requests: requests as unknown as RequestsTarget,
+      notReady: () => [],
+      status: () => assert.fail(),
+      clock: hasty,
+      log: SILENT,
+    },
+  });
+  const body = { container_id: 'c', net_ns: '/run/netns/a', pod_name: 'web', pod_namespace: 'shop', provider: 'ovn', if_name: 'eth0' };
+  const routes = [
+    { dst: '0.0.0.0/0', gw: '10.16.0.1' },
+    { dst: '10.99.0.1/32', gw: '192.0.2.1' },
+    { dst: '::/0', gw: 'fd00:10:16::1' },
+  ];
+  const addresses = ['10.16.0.5/16', 'FD00:10:16:0::5/112'];
+  const { signal } = new AbortController();
+  assert.equal(
+    (await server.reply('/api/v1/check', { ...body, previous: { mac: '00:00:00:AA:BB:01', addresses, routes } }, signal)).status,
+    204,
+  );
+  const expected = {
+    mac: '00:00:00:aa:bb:01',
+    addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'],
+    routes: ['0.0.0.0/0 10.16.0.1', '::/0 fd00:10:16::1'],
+  };
+  assert.deepEqual(previous, [expected]);
+  for (const [wrong, field] of [
+    [[], 'previous'],
+    [{ mac: 7, addresses, routes }, 'previous.mac'],
+    [{ mac: '', addresses: ['10.16.0.5'], routes }, 'previous.addresses[0]'],
+    [{ mac: '', addresses, routes: [{ dst: 'x', gw: 'y' }] }, 'previous.routes[0]'],
+  ] as const)
+    assert.partialDeepStrictEqual(await server.reply('/api/v1/check', { ...body, previous: wrong }, signal), {
+      status: 400,
+      body: { field },
+    });
 });
 
 test('what changes something is asked with POST alone', async (t) => {

@@ -3,9 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { chmod, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isOvnProvider } from '../../api/names.ts';
+import type { InterfaceRequest } from '../../cni/agent-protocol.ts';
+import { parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
+import type { PreviousResult } from '../kernel/device-differences.ts';
+import { routeText } from '../kernel/ip-commands.ts';
+import { routeOf } from '../rules/device-route.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { type Malformed, type Read, readCollectRequest, readInterfaceRequest } from './request-body.ts';
 import { isServed } from './is-served.ts';
@@ -31,6 +37,8 @@ const POSTED: ReadonlySet<string> = new Set([...VERBS.keys(), COLLECT_PATH]);
 export interface CniServerOptions {
   readonly socket: string;
   readonly requests: RequestsTarget;
+  /** Path of the network namespace of the node as an external gateway, which may not exist. Missing: it has none. */
+  readonly gatewayNamespace?: string;
   /** Why no ADD would succeed now; empty if it would. */
   readonly notReady: () => readonly string[];
   /** For `kiln agent status`. */
@@ -191,6 +199,9 @@ export class CniServer {
         if (problem !== undefined) return { ok: false, reason: problem };
         // A DEL needs no such look: it is about what an ADD made, and none made anything there.
         if (isNodeNamespace(request.net_ns)) return ofNode(request.net_ns);
+        const { gatewayNamespace } = this.#options;
+        if (gatewayNamespace !== undefined && isNodeNamespace(request.net_ns, [gatewayNamespace]))
+          return ofGateway(request.net_ns, gatewayNamespace);
         if (signal.aborted) return { ok: false, reason: 'the runtime did not wait for the answer' };
         return await requests.add(
           {
@@ -210,7 +221,7 @@ export class CniServer {
         return await requests.remove(key);
       case 'check':
         // Of addresses for another plugin nothing is on the node, and a restarted agent knows nothing of them.
-        return isOvnProvider(request.provider) ? await requests.check(key) : { ok: true, reply: undefined };
+        return isOvnProvider(request.provider) ? await requests.check(key, previousOf(request)) : { ok: true, reply: undefined };
     }
   }
 }
@@ -226,6 +237,23 @@ function isStatus(path: string): boolean {
 function ofNode(path: string): Malformed {
   const reason = `field net_ns of the request is ${JSON.stringify(path)}, the network namespace of the node itself, and must be a pod's: an interface there would take the node's routes; ls -iL ${path} /proc/1/ns/net`;
   return { ok: false, code: 'RequestInvalid', field: 'net_ns', reason };
+}
+
+function ofGateway(path: string, gateway: string): Malformed {
+  const reason = `field net_ns of the request is ${JSON.stringify(path)}, the network namespace of this node as an external gateway (${gateway}), and must be a pod's: an interface there would take the routes of the gateway; ls -iL ${path} ${gateway}`;
+  return { ok: false, code: 'RequestInvalid', field: 'net_ns', reason };
+}
+
+/** Routes whose gateway is in no network of the interface are another one's, which a later plugin made. */
+function previousOf({ previous }: InterfaceRequest): PreviousResult | undefined {
+  if (previous === undefined) return undefined;
+  const networks = previous.addresses.flatMap((address) => parseCidr(address) ?? []);
+  const routes = previous.routes.flatMap(({ dst, gw }) => {
+    const gateway = parseAddress(gw);
+    const isOwn = gateway !== undefined && networks.some((network) => network.family === gateway.family && cidrContains(network, gateway));
+    return isOwn ? (routeOf(dst, gw) ?? []) : [];
+  });
+  return { mac: previous.mac, addresses: previous.addresses, routes: routes.map(routeText) };
 }
 
 function malformed({ code, field, reason }: Malformed): CniReply {

@@ -1,5 +1,6 @@
 /** Bodies of requests of the CNI plugin, read field by field: whoever may write to the socket may write anything. Pure. */
-import type { CollectRequest, InterfaceRequest, RouteRequest } from '../../cni/agent-protocol.ts';
+import type { CollectRequest, InterfaceRequest, PreviousInterface, RouteRequest } from '../../cni/agent-protocol.ts';
+import { canonicalAddress } from '../../net/address.ts';
 import { routeOf } from '../rules/device-route.ts';
 
 /** What is wrong with a body, for the answer. */
@@ -76,10 +77,13 @@ export function readInterfaceRequest(body: unknown, verb: 'add' | 'del' | 'check
     const problem = textProblem(field, body[field], form);
     if (problem !== undefined) return problem;
   }
-  const routes = readRoutes(body['routes'] ?? []);
+  const routes = readRoutes('routes', body['routes'] ?? []);
   if (!routes.ok) return routes;
+  const previous = readPrevious(body['previous'] ?? undefined);
+  if (!previous.ok) return previous;
   const texts = Object.fromEntries([...Object.keys(REQUIRED), ...given.map(([field]) => field)].map((field) => [field, body[field]]));
-  return { ok: true, value: { ...(texts as unknown as InterfaceRequest), routes: routes.value } };
+  const more = { routes: routes.value, ...(previous.value !== undefined && { previous: previous.value }) };
+  return { ok: true, value: { ...(texts as unknown as InterfaceRequest), ...more } };
 }
 
 function newNameProblem(name: string): Malformed | undefined {
@@ -108,11 +112,33 @@ export function readCollectRequest(body: unknown): Read<CollectRequest> {
   return { ok: true, value: { attachments: attachments as CollectRequest['attachments'] } };
 }
 
-function readRoutes(routes: unknown): Read<readonly RouteRequest[]> {
-  if (!Array.isArray(routes)) return wrong('routes', routes, 'a list');
+function readPrevious(previous: unknown): Read<PreviousInterface | undefined> {
+  if (previous === undefined) return { ok: true, value: undefined };
+  if (!isObject(previous)) return wrong('previous', previous, 'an object');
+  const { mac, addresses } = previous;
+  const problem = textProblem('previous.mac', mac, ANY);
+  if (problem !== undefined) return problem;
+  if (!Array.isArray(addresses)) return wrong('previous.addresses', addresses, 'a list');
+  const read: string[] = [];
+  for (const [at, address] of addresses.entries()) {
+    const field = `previous.addresses[${at}]`;
+    const unread = textProblem(field, address, ANY);
+    if (unread !== undefined) return unread;
+    const [host = '', length] = String(address).split('/', 2);
+    const canonical = canonicalAddress(host);
+    if (canonical === undefined || !/^\d{1,3}$/.test(length ?? ''))
+      return invalid(field, `field ${field} of the request is ${shown(JSON.stringify(address))}, no address with the length of its prefix`);
+    read.push(`${canonical}/${Number(length)}`);
+  }
+  const routes = readRoutes('previous.routes', previous['routes']);
+  return routes.ok ? { ok: true, value: { mac: String(mac).toLowerCase(), addresses: read, routes: routes.value } } : routes;
+}
+
+function readRoutes(of: string, routes: unknown): Read<readonly RouteRequest[]> {
+  if (!Array.isArray(routes)) return wrong(of, routes, 'a list');
   const read: RouteRequest[] = [];
   for (const [at, route] of routes.entries()) {
-    const field = `routes[${at}]`;
+    const field = `${of}[${at}]`;
     if (!isObject(route)) return wrong(field, route, 'an object');
     const { dst, gw } = route;
     const problem = textProblem(`${field}.dst`, dst, ANY) ?? textProblem(`${field}.gw`, gw, ANY);

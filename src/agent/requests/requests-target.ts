@@ -6,14 +6,24 @@ import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { Target } from '../../target/target.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
-import { type Attachment, type AttachmentKey, type DeviceName, hostDevice } from '../world/attachment.ts';
-import type { NodeWorld } from '../world/node-world.ts';
-import type { AnswerOutput } from '../world/outputs.ts';
+import { deviceDifferences, differencesText, type PreviousResult } from '../kernel/device-differences.ts';
+import { type Attachment, type AttachmentKey, deviceOf, type DeviceName, hashedDevice, hostDevice } from '../world/attachment.ts';
+import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
+import type { AnswerOutput, DeviceOutput } from '../world/outputs.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export type Reply =
   | { readonly ok: true; readonly reply: InterfaceReply | undefined }
   /** Why not, as a sentence for the pod's Event. */
   | { readonly ok: false; readonly reason: string };
+
+/** What the targets of a node know of devices. */
+export interface Devices {
+  /** Whether a write for a device, or for its port, is under way. */
+  isWriting(device: DeviceName): boolean;
+  /** Reads a device of a pod now; what differs is written again. Undefined for one that no rule knows. @throws Error with the reason */
+  look(device: DeviceName): Promise<{ readonly output: DeviceOutput; readonly observed: ObservedDevice } | undefined>;
+}
 
 interface Waiting {
   readonly verb: 'add' | 'remove';
@@ -23,6 +33,8 @@ interface Waiting {
 /** What kubelet waits for, and tries again after. */
 const ADD_MS = 60_000;
 const REMOVE_MS = 15_000;
+const NOT_WAITED: Reply = { ok: false, reason: 'the runtime did not wait for the answer' };
+const UNKNOWN_DEVICES: Devices = { isWriting: () => false, look: () => Promise.resolve(undefined) };
 const NOT_RESTORED: Reply = {
   ok: false,
   reason: `the node agent has not read yet which interfaces earlier processes made (waited ${REMOVE_MS / 1000} s); ovs-vsctl show`,
@@ -37,7 +49,7 @@ export class RequestsTarget implements Target {
   readonly #world: NodeWorld;
   readonly #clock: Clock;
   readonly #wake: () => void;
-  readonly #isWriting: (device: DeviceName) => boolean;
+  readonly #devices: Devices;
   readonly #waiting = new Map<AttachmentKey, Set<Waiting>>();
   /** Uids of the pods of requests that wait. */
   readonly #uids = new Map<AttachmentKey, string>();
@@ -47,9 +59,8 @@ export class RequestsTarget implements Target {
   readonly #emitted: Moment;
   #orders = 0;
 
-  /** @param isWriting whether a write for a device, or for its port, is under way */
-  constructor(world: NodeWorld, clock: Clock, wake: () => void, isWriting: (device: DeviceName) => boolean = () => false) {
-    this.#isWriting = isWriting;
+  constructor(world: NodeWorld, clock: Clock, wake: () => void, devices: Devices = UNKNOWN_DEVICES) {
+    this.#devices = devices;
     this.#restored = new Moment(clock);
     this.#emitted = new Moment(clock);
     this.#world = world;
@@ -85,13 +96,17 @@ export class RequestsTarget implements Target {
 
   /**
    * Resolves when the interface can be used, and with a reason when it cannot in time, or when `signal` is aborted: then it is removed
-   * again. An interface that is there already is answered at once.
+   * again. An interface that is there already is read, and answered when it is as it should be.
    */
   async add(attachment: Omit<Attachment, 'order'>, signal: AbortSignal): Promise<Reply> {
     const { key } = attachment;
     const present = this.#world.attachments.peek(key);
     const isSame = present !== undefined && present.removing === undefined && present.namespacePath === attachment.namespacePath;
-    if (!isSame) this.#world.attachments.set(key, { ...attachment, order: ++this.#orders });
+    if (isSame) {
+      // One that cannot be read is waited for.
+      await this.#devices.look(deviceOf(present)).catch(() => undefined);
+      if (signal.aborted) return NOT_WAITED;
+    } else this.#world.attachments.set(key, { ...attachment, ...this.#deviceFor(attachment, present), order: ++this.#orders });
     const reply = await this.#wait(key, 'add', ADD_MS, signal);
     // What was answered before stays: this request did not make it.
     if (!reply.ok && !isSame) this.#forget(key);
@@ -108,10 +123,18 @@ export class RequestsTarget implements Target {
     return await this.#wait(key, 'remove', REMOVE_MS);
   }
 
-  /** Whether the interface can be used now. */
-  async check(key: AttachmentKey): Promise<Reply> {
+  /** Whether the interface can be used now, as a look at it shows. @param previous what the runtime was answered, if it says that */
+  async check(key: AttachmentKey, previous?: PreviousResult): Promise<Reply> {
     if (!(await this.#restored.inTime(REMOVE_MS))) return NOT_RESTORED;
-    if (this.#world.attachments.peek(key) === undefined) return { ok: false, reason: `interface ${key} is not known` };
+    const attachment = this.#world.attachments.peek(key);
+    if (attachment === undefined) return { ok: false, reason: `interface ${key} is not known` };
+    try {
+      const looked = await this.#devices.look(deviceOf(attachment));
+      const problem = looked && differenceOf(attachment, looked.output, looked.observed, previous);
+      if (problem !== undefined) return { ok: false, reason: problem };
+    } catch (error) {
+      return { ok: false, reason: `interface ${key} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    }
     const [output] = this.desired.of(key);
     if (output?.answer.kind === 'ready') return { ok: true, reply: undefined };
     return {
@@ -126,9 +149,9 @@ export class RequestsTarget implements Target {
    * the runtime lists on its own.
    */
   collect(known: ReadonlySet<AttachmentKey>): void {
-    for (const [, { key, containerId, interfaceName }] of [...this.#world.attachments.entries()]) {
+    for (const [key, attachment] of [...this.#world.attachments.entries()] as [AttachmentKey, Attachment][]) {
       if (known.has(key) || this.#waiting.has(key)) continue;
-      if (this.#world.devices.peek(hostDevice(containerId, interfaceName))?.kind === 'no-namespace') this.#forget(key);
+      if (this.#world.devices.peek(deviceOf(attachment))?.kind === 'no-namespace') this.#forget(key);
     }
   }
 
@@ -163,7 +186,17 @@ export class RequestsTarget implements Target {
 
   #isBeingWritten(key: AttachmentKey): boolean {
     const attachment = this.#world.attachments.peek(key);
-    return attachment !== undefined && this.#isWriting(hostDevice(attachment.containerId, attachment.interfaceName));
+    return attachment !== undefined && this.#devices.isWriting(deviceOf(attachment));
+  }
+
+  /** Ids of containers may begin alike, and the usual name has no more of them. It stays as long as the attachment does. */
+  #deviceFor({ key, containerId, interfaceName }: Omit<Attachment, 'order'>, present: Attachment | undefined): Pick<Attachment, 'device'> {
+    if (present !== undefined) return present.device === undefined ? {} : { device: present.device };
+    const usual = hostDevice(containerId, interfaceName);
+    const isTaken = Array.from(this.#world.attachments.entries()).some(
+      ([other, attachment]) => other !== key && deviceOf(attachment) === usual,
+    );
+    return isTaken ? { device: hashedDevice(containerId, interfaceName) } : {};
   }
 
   #forget(key: AttachmentKey): void {
@@ -193,7 +226,7 @@ export class RequestsTarget implements Target {
         const reason = output?.answer.kind === 'waiting' ? output.answer.reason : 'the node agent has not done it in time';
         waiting.resolve({ ok: false, reason: `${reason} (waited ${ms / 1000} s)` });
       }, ms);
-      const aborted = (): void => waiting.resolve({ ok: false, reason: 'the runtime did not wait for the answer' });
+      const aborted = (): void => waiting.resolve(NOT_WAITED);
       signal?.addEventListener('abort', aborted, { once: true });
       const present = this.#waiting.get(key);
       if (present === undefined) this.#waiting.set(key, new Set([waiting]));
@@ -207,6 +240,22 @@ export class RequestsTarget implements Target {
   #settle(key: AttachmentKey, verb: Waiting['verb'], reply: Reply): void {
     for (const waiting of [...(this.#waiting.get(key) ?? [])]) if (waiting.verb === verb) waiting.resolve(reply);
   }
+}
+
+/** In what an interface is not as it should be, and what to do. Undefined: it is. */
+function differenceOf(
+  { interfaceName, namespacePath, pod }: Attachment,
+  output: DeviceOutput,
+  observed: ObservedDevice,
+  previous: PreviousResult | undefined,
+): string | undefined {
+  const differing = deviceDifferences(output, observed, previous);
+  if (differing.length === 0) return undefined;
+  const isMended = deviceDifferences(output, observed).length > 0;
+  const next = isMended
+    ? `the node agent sets it again; to see it change once more: ${commandText`nsenter --net=${namespacePath} ip monitor`}`
+    : `the pod is to have something else now, and a new pod has it: ${commandText`kubectl delete pod ${pod.name} -n ${pod.namespace}`}`;
+  return `interface ${interfaceName} of pod ${pod.namespace}/${pod.name} is not as it should be: ${differencesText(differing)}; ${next}`;
 }
 
 /** Something that happens once. */

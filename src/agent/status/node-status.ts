@@ -1,7 +1,7 @@
 /** What the agent sees, wants, and what differs: the answer to `kiln agent status`. */
 import type { Target } from '../../target/target.ts';
 import type { RequestsTarget } from '../requests/requests-target.ts';
-import { hostDevice } from '../world/attachment.ts';
+import { deviceOf } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import { portKey } from '../world/port-keys.ts';
 
@@ -31,8 +31,9 @@ export interface InterfaceStatus {
 }
 
 export function nodeStatus(node: string, world: NodeWorld, targets: readonly Target[], requests: RequestsTarget): NodeStatus {
-  const interfaces = Array.from(world.attachments.entries(), ([, { key, containerId, interfaceName, pod, removing }]): InterfaceStatus => {
-    const device = hostDevice(containerId, interfaceName);
+  const interfaces = Array.from(world.attachments.entries(), ([, attachment]): InterfaceStatus => {
+    const { key, interfaceName, pod, removing } = attachment;
+    const device = deviceOf(attachment);
     const [output] = requests.desired.of(key);
     return {
       pod: `${pod.namespace}/${pod.name}`,

@@ -6,7 +6,7 @@ import type { Row, Value } from '../../ovsdb/value.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import { equal } from '../../world/equal.ts';
-import { attachmentKey, type DeviceName, hostDevice, RESTORED } from '../world/attachment.ts';
+import { attachmentKey, deviceOf, type DeviceName, RESTORED, unusualDevice } from '../world/attachment.ts';
 import type { NodeWorld, VswitchPort } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
@@ -234,9 +234,7 @@ export class VswitchTarget implements Target {
     const { session, world } = this.#options;
     const port = session.replica.index('Port', 'name').first(name);
     if (port === undefined || textMap(port['external_ids'])[portKey.vendor] !== VENDOR) return false;
-    return Array.from(world.attachments.entries()).some(
-      ([, { removing, containerId, interfaceName }]) => removing === true && hostDevice(containerId, interfaceName) === name,
-    );
+    return Array.from(world.attachments.entries()).some(([, attachment]) => attachment.removing === true && deviceOf(attachment) === name);
   }
 
   /** Attachments of running pods, from before this process. */
@@ -260,6 +258,7 @@ export class VswitchTarget implements Target {
       order: ids[portKey.port] === undefined ? RESTORED.withoutLogicalPort : RESTORED.withLogicalPort,
       containerId: ids[portKey.container] ?? '',
       interfaceName: ids[portKey.interface] ?? '',
+      ...unusualDevice(ids[portKey.container] ?? '', ids[portKey.interface] ?? '', String(row['name']) as DeviceName),
       namespacePath: ids[portKey.namespacePath] ?? '',
       pod: { namespace: ids[portKey.podNamespace] ?? '', name: ids[portKey.podName] ?? '' },
       provider: ids[portKey.provider] ?? '',

@@ -20,6 +20,8 @@ export interface Attachment {
   readonly order: number;
   /** The runtime asked to remove it. */
   readonly removing?: true;
+  /** The name of its device, if it is not the usual one: another container, whose id begins alike, has that. */
+  readonly device?: DeviceName;
 }
 
 /** Of the attachments of one interface, which differ in their sandbox, the one whose port has the logical port is the last. */
@@ -47,8 +49,23 @@ const LONGEST_INTERFACE = 6;
  */
 export function hostDevice(containerId: string, interfaceName: string): DeviceName {
   if (interfaceName === 'eth0') return `${containerId.slice(0, LONGEST_ID)}_h` as DeviceName;
-  if (interfaceName.length > LONGEST_INTERFACE) return `${hash(`${containerId}/${interfaceName}`)}_h` as DeviceName;
+  if (interfaceName.length > LONGEST_INTERFACE) return hashedDevice(containerId, interfaceName);
   return `${containerId.slice(0, LONGEST_ID - interfaceName.length)}_${interfaceName}_h` as DeviceName;
+}
+
+/** The same, where another container has that name. */
+export function hashedDevice(containerId: string, interfaceName: string): DeviceName {
+  return `${hash(`${containerId}/${interfaceName}`)}_h` as DeviceName;
+}
+
+/** The node's end of an attachment. */
+export function deviceOf({ containerId, interfaceName, device }: Pick<Attachment, 'containerId' | 'interfaceName' | 'device'>): DeviceName {
+  return device ?? hostDevice(containerId, interfaceName);
+}
+
+/** What an attachment has to say of its device. @param name as it was found */
+export function unusualDevice(containerId: string, interfaceName: string, name: DeviceName): Pick<Attachment, 'device'> {
+  return name === hostDevice(containerId, interfaceName) ? {} : { device: name };
 }
 
 /** FNV-1a of 64 bits, in 12 digits of base 36. */

@@ -170,6 +170,8 @@ export interface DeviceOutput {
   readonly gateways: readonly string[];
   /** They have to answer before the interface is used. */
   readonly needsGateways: boolean;
+  /** It is a virtual machine's: its launcher moves addresses, names and MAC addresses into the machine, and nothing of that is undone. */
+  readonly ofMachine?: true;
 }
 
 export interface DeviceRoute {

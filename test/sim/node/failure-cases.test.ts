@@ -32,6 +32,14 @@ test('N03: the agent is killed after each write of an ADD, or programs fail at e
     }
 });
 
+test('what another program takes inside of a pod comes back, also in the middle of an ADD', async () => {
+  for (const what of ['pod-address', 'pod-route', 'pod-link', 'pod-mac'] as const) {
+    const harm: NodeStep = { do: 'harm', what, number: 0 };
+    assert.deepEqual(await findings(POD, AT_REST, harm), [], what);
+    for (const ms of [60, 150, 200]) assert.deepEqual(await findings(POD, { do: 'wait', ms }, harm), [], `${what} after ${ms} ms`);
+  }
+});
+
 test('N07: the Open_vSwitch database is away during a DEL: it fails until the port is gone', async () => {
   for (const how of ['disconnect', 'restart'] as const)
     assert.deepEqual(

@@ -6,7 +6,7 @@ import type { Finding } from '../cluster/observer.ts';
 import type { Hand, Link } from './kernel.ts';
 import { type InterfaceName, PROVIDERS, type Sandbox } from './kubelet.ts';
 import { keysOf } from './open-vswitch.ts';
-import { FOREIGN_KEY } from './other-hands.ts';
+import { FOREIGN_KEY, FOREIGN_MAC } from './other-hands.ts';
 import { SETTINGS } from './simulated-agent.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 import { annotationsOf, RATE, removeAll } from './step.ts';
@@ -22,8 +22,8 @@ const RECONNECT_MS = 31_000;
 const SURVIVED_MS = 1_000;
 /** A retry is over. */
 const MOMENT_MS = 20_000;
-/** The Subnet says it. */
-const MAY_CHANGE = / mtu /;
+/** The Subnet says the MTU; the MAC address is another program's. */
+const MAY_CHANGE = new RegExp(` mtu | mac ${FOREIGN_MAC}$`);
 
 export class NodeJudge {
   readonly #node: SimulatedNode;

@@ -86,6 +86,7 @@ export class SimulatedKernel {
   readonly namespaces = new Map<string, Namespace>();
   /** By `<family> <name>`. */
   readonly tables = new Map<string, FilterTable>();
+  readonly #numbers = new Map<string, number>();
   readonly #changed: () => void;
 
   /** @param changed called after each change of a link of the node itself */
@@ -122,6 +123,13 @@ export class SimulatedKernel {
   removeNamespace(path: string): void {
     for (const link of this.namespaces.get(path)?.links.values() ?? []) this.removeLink(link);
     this.namespaces.delete(path);
+  }
+
+  /** By which the node knows a namespace that it has links to, as `ip` shows it. */
+  numberOf({ path }: Namespace): number {
+    const number = this.#numbers.get(path) ?? this.#numbers.size;
+    this.#numbers.set(path, number);
+    return number;
   }
 
   addLink(inside: Namespace, fields: Pick<Link, 'name' | 'by' | 'kind' | 'mac' | 'mtu'>): Link {

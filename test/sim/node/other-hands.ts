@@ -9,6 +9,10 @@ export type Harm =
   | 'link'
   | 'link-down'
   | 'link-mtu'
+  | 'pod-address'
+  | 'pod-route'
+  | 'pod-link'
+  | 'pod-mac'
   | 'queue'
   | 'keys'
   | 'mirror-link'
@@ -25,6 +29,9 @@ export type Harm =
 
 /** Keys of `Open_vSwitch.external_ids` that other programs set. */
 export const FOREIGN_KEY = 'other-program';
+
+/** That another program gives to devices of pods. */
+export const FOREIGN_MAC = '02:00:00:00:00:77';
 
 export function makeForeign(node: SimulatedNode, what: Foreign, number: number): void {
   const { kernel } = node;
@@ -93,6 +100,20 @@ export function harm(node: SimulatedNode, what: Harm, number: number): void {
       return link === undefined ? undefined : kernel.setUp(link, false);
     case 'link-mtu':
       if (link !== undefined) link.mtu = 600;
+      return;
+    case 'pod-address':
+      for (const { text, scope } of link?.peer?.addresses ?? [])
+        if (scope === 'global' && link?.peer !== undefined) kernel.removeAddress(link.peer, text);
+      return;
+    case 'pod-route': {
+      const inside = link?.peer?.inside;
+      if (inside !== undefined) inside.routes = inside.routes.filter(({ via }) => via === undefined);
+      return;
+    }
+    case 'pod-link':
+      return link?.peer === undefined ? undefined : kernel.setUp(link.peer, false);
+    case 'pod-mac':
+      if (link?.peer !== undefined) link.peer.mac = FOREIGN_MAC;
       return;
     case 'queue':
       for (const one of links) one.queue = 'noqueue';

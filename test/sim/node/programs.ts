@@ -188,6 +188,7 @@ class Ip {
       address: mac,
       mtu,
       flags: up ? ['UP', ...(peer?.up === false ? [] : ['LOWER_UP'])] : [],
+      ...(peer !== undefined && peer.inside !== this.#inside && { link_netnsid: this.#kernel.numberOf(peer.inside) }),
       addr_info: shown.map(({ text, scope }) => ({ local: text.split('/')[0], prefixlen: Number(text.split('/')[1]), scope })),
     };
   }

@@ -150,7 +150,7 @@ export class SimulatedNode {
   }
 
   changed(hand: Hand, what: string): void {
-    this.#monitor.tell(this.kernel.host, this.#quietly);
+    this.#monitor.tell(this.kernel, this.#quietly);
     this.looked(hand, what);
     this.#trace(hand, what);
   }

@@ -20,9 +20,17 @@ const ANNOTATIONS = {
   'ovn.kubernetes.io/gateway': 'fd00:10:16::1,10.16.0.1',
   'ovn.kubernetes.io/logical_switch': 'ovn-default',
 };
-const PRESENT = { kind: 'present', mac: '', mtu: 1400, up: true, addresses: [], routes: [] } as const satisfies ObservedDevice;
+const PRESENT = {
+  kind: 'present',
+  mac: '00:00:00:aa:bb:cc',
+  mtu: 1400,
+  up: true,
+  addresses: [],
+  routes: [],
+} as const satisfies ObservedDevice;
 const ADDRESSED = { ...PRESENT, addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'] } as const;
-const REACHED = { ...ADDRESSED, reached: ['10.16.0.1', 'fd00:10:16::1'] } as const;
+const ROUTES = ['0.0.0.0/0 10.16.0.1', '::/0 fd00:10:16::1'] as const;
+const REACHED = { ...ADDRESSED, routes: ROUTES, reached: ['10.16.0.1', 'fd00:10:16::1'] } as const;
 
 const SUBNET: NodeSubnet = {
   ...{
@@ -125,6 +133,18 @@ test('N02: the answer comes when device, port and flows were observed, and says 
       nicname: 'eth0',
     },
   });
+  for (const [change, what] of [
+    [{ routes: [ROUTES[1]] }, /routes are ::\/0 fd00:10:16::1, not 0\.0\.0\.0\/0 10\.16\.0\.1, ::\/0/],
+    [{ mtu: 600 }, /MTU is 600, not 1400/],
+    [{ mac: '02:00:00:00:00:01' }, /MAC address is 02:00:00:00:00:01, not 00:00:00:aa:bb:cc/],
+  ] as const) {
+    world.devices.set(HOST, { ...REACHED, ...change });
+    assert.match(reason(), what);
+    // The launcher of a virtual machine changes it.
+    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/virtualmachine': 'vm' } });
+    assert.equal(answerOf(run(world))?.kind, 'ready');
+    world.pods.set('shop/web', { uid: 'u', annotations: ANNOTATIONS });
+  }
   world.failures.set(`device ${HOST}`, 'ip link add: RTNETLINK answers: No buffer space available');
   assert.match(reason(), /No buffer space available/);
 });
@@ -189,6 +209,7 @@ test('N38: in a physical network no address is set before the port to it is ther
     /patch-localnet\.ovn-default-to-br-int to the bridge of the provider network is not there/,
   );
   world.ports.set('patch-localnet.ovn-default-to-br-int', { externalIds: {}, error: '' });
+  world.devices.set(HOST, { ...REACHED, mtu: 9000 });
   assert.equal(answerOf(run(world))?.kind, 'ready');
 });
 

@@ -4,7 +4,8 @@ import { commandText } from '../../../text/command-text.ts';
 import { localnetPort } from '../../../api/names.ts';
 import { keysOf } from '../../../world/domain.ts';
 import type { InterfaceReply } from '../../../cni/agent-protocol.ts';
-import { type Attachment, type DeviceName, hostDevice, interfaceOf } from '../../../agent/world/attachment.ts';
+import { type Attachment, type DeviceName, deviceOf, interfaceOf } from '../../../agent/world/attachment.ts';
+import { deviceDifferences, differencesText } from '../../../agent/kernel/device-differences.ts';
 import { linkAlias } from '../../../agent/kernel/link-alias.ts';
 import { API_SERVER, type NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodePod } from '../agent-table.ts';
@@ -30,7 +31,7 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
     run(world, key) {
       const attachment = world.attachments.get(key);
       if (attachment === undefined) return [];
-      const name = hostDevice(attachment.containerId, attachment.interfaceName);
+      const name = deviceOf(attachment);
       if (attachment.removing === true) return removal(world, attachment, name);
       const others = world.attachments
         .select('interface', interfaceOf(attachment))
@@ -63,12 +64,13 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const tooLarge = mtuBreach(world, attachment, network, settings);
       if (tooLarge !== undefined) return kept({ kind: 'refused', reason: tooLarge });
       const port = portOf(world, attachment, name, network);
-      const device = deviceOf(world, attachment, name, network, routes, settings);
+      const device = deviceOutput(world, attachment, name, network, routes, settings);
       const missing =
         underlayMissing(world, network.subnet, settings) ??
         routerMissing(world, network) ??
         missingOf(world, device, port) ??
-        unconnected(world, port, device, network);
+        unconnected(world, port, device, network) ??
+        changed(world, device);
       const refusal = sandboxGone(world, device, attachment) ?? duplicateOf(world, device, attachment);
       const state: Answer =
         refusal !== undefined
@@ -102,7 +104,7 @@ function isAbandoned(world: NodeWorld, { order, podUid }: Attachment, name: Devi
  */
 function comesTooEarly(world: NodeWorld, name: DeviceName, others: readonly Attachment[]): boolean {
   const isThere = world.ports.has(name) || world.devices.get(name)?.kind === 'present';
-  return !isThere && others.some(({ containerId, interfaceName }) => world.ports.has(hostDevice(containerId, interfaceName)));
+  return !isThere && others.some((other) => world.ports.has(deviceOf(other)));
 }
 
 /** While the API server is away, waiting for a pod does not help. */
@@ -127,7 +129,7 @@ function removal(world: NodeWorld, attachment: Attachment, name: DeviceName): re
   return gone ? [answer(attachment, { kind: 'removed' })] : [];
 }
 
-function deviceOf(
+function deviceOutput(
   world: NodeWorld,
   attachment: Attachment,
   name: DeviceName,
@@ -154,6 +156,7 @@ function deviceOf(
     // What runs is not asked again after a restart of the agent.
     gateways: attachment.order > 0 && !network.migrating ? network.gateways : [],
     needsGateways: subnet?.checksGateway !== false,
+    ...(network.ofMachine && { ofMachine: true }),
   };
 }
 
@@ -226,6 +229,14 @@ function unconnected(
   if (tentative !== undefined) return `the kernel still asks whether another host has address ${tentative}`;
   const silent = gateways.filter((gateway) => needsGateways && device.reached?.includes(gateway) !== true);
   return silent.length === 0 ? undefined : `gateway ${silent.join(', ')} has not answered yet`;
+}
+
+/** Another program changed what was complete, or a write is still to come: the agent sets it again. */
+function changed(world: NodeWorld, device: DeviceOutput): string | undefined {
+  const observed = world.devices.get(device.name);
+  if (device.ofMachine === true || observed === undefined) return undefined;
+  const differing = deviceDifferences(device, observed);
+  return differing.length === 0 ? undefined : `device ${device.name} is not yet as it should be: ${differencesText(differing)}`;
 }
 
 function isInstalled(world: NodeWorld, name: DeviceName): boolean {

@@ -33,6 +33,8 @@ export interface PodNetwork {
   readonly gateways: readonly string[];
   /** A live migration: the other side has the addresses for now. */
   readonly migrating: boolean;
+  /** The launcher of a virtual machine has its interface. */
+  readonly ofMachine: boolean;
   /** The physical network that it is in, through a port with a patch to its bridge; undefined if its packets go through routers of OVN. */
   readonly providerNetwork: string | undefined;
 }
@@ -98,7 +100,8 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   if (limits.kind === 'invalid') return waiting(limits.suffix, limits.problem);
   const routes = routesIn(shared('routes'));
   if (routes === undefined) return waiting('routes', 'is no JSON list of routes such as [{"dst":"10.0.0.0/8","gw":"10.16.0.254"}]');
-  const owner = value('virtualmachine') === '' ? attachment.pod.name : value('virtualmachine');
+  const machine = value('virtualmachine');
+  const owner = machine === '' ? attachment.pod.name : machine;
   return {
     kind: 'bound',
     port: portName(owner, attachment.pod.namespace, provider),
@@ -110,6 +113,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     routes,
     addresses,
     gateways: asked,
+    ofMachine: machine !== '',
     migrating: pod.annotations[annotationKey.migrationJob] !== undefined || shared('activation_strategy') !== '',
     providerNetwork: value('logical_router') === '' && value('provider_network') !== '' ? value('provider_network') : undefined,
   };

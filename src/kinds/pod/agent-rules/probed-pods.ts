@@ -9,7 +9,7 @@ import type { Rule } from '../../../compile/compiler.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
 import { keysOf, ONCE } from '../../../world/domain.ts';
-import { hostDevice, interfaceOf } from '../../../agent/world/attachment.ts';
+import { deviceOf, interfaceOf } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import type { ProbeListener } from '../../../agent/world/probe.ts';
@@ -36,7 +36,7 @@ export function probedPods(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
       const subnet = world.subnets.get(network.subnet);
       if (subnet === undefined || subnet.vpc === '' || subnet.vpc === settings.defaultVpc) return [];
       const newer = world.attachments.select('interface', interfaceOf(attachment)).some(({ order }) => order > attachment.order);
-      const device = world.devices.get(hostDevice(attachment.containerId, attachment.interfaceName));
+      const device = world.devices.get(deviceOf(attachment));
       if (newer || device?.kind !== 'present') return [];
       const ports = [...new Set(probes.map(({ port }) => port))];
       return network.addresses

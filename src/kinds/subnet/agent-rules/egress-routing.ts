@@ -8,7 +8,7 @@ import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';
 import { keysOf, ONCE } from '../../../world/domain.ts';
-import { type Attachment, hostDevice } from '../../../agent/world/attachment.ts';
+import { type Attachment, deviceOf } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeSubnet } from '../agent-table.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
@@ -87,7 +87,7 @@ function addressesOf(world: NodeWorld, attachment: Attachment): readonly string[
   const pod = world.pods.get(`${attachment.pod.namespace}/${attachment.pod.name}`);
   const network = pod && podNetwork(pod, attachment);
   if (network?.kind === 'bound') return network.addresses.map(({ ip }) => ip);
-  const port = world.ports.get(hostDevice(attachment.containerId, attachment.interfaceName));
+  const port = world.ports.get(deviceOf(attachment));
   return splitList(port?.externalIds[portKey.addresses] ?? '');
 }
 

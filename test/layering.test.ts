@@ -81,6 +81,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'deletion',
       'bundle',
       'audit',
+      'repair',
       'laboratory',
     ],
     ...['commands'],

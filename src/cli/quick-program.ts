@@ -14,6 +14,7 @@ export const QUICK: Readonly<Record<string, () => Promise<Add>>> = {
   explain: withRules(async () => (await import('./commands/explain.ts')).addExplain),
   delete: withRules(async () => (await import('./commands/delete.ts')).addDelete),
   diff: async () => (await import('./commands/diff.ts')).addDiff,
+  repair: async () => (await import('./commands/repair.ts')).addRepair,
   plan: async () => (await import('./commands/plan.ts')).addPlan,
   status: withRules(async () => (await import('./commands/status.ts')).addStatus),
   wait: async () => (await import('./commands/wait.ts')).addWait,

@@ -165,11 +165,14 @@ export class NorthboundWriter {
     this.#queue.examineAll();
   }
 
-  /** The writes that are due now, for dry runs. Changes nothing. */
-  plan(): readonly PlannedRow[] {
+  /** The writes that are due now, for dry runs. Changes nothing. @param only the rows that are compared: others are taken as they are */
+  plan(only?: (id: RowId) => boolean): readonly PlannedRow[] {
     const { desired, world } = this.#options;
     const planned = new Map<RowId, Uuid>();
-    const all = planRows(new Set([GLOBAL_ROW, ...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
+    const every = new Set([GLOBAL_ROW, ...desired.rowIds, ...world.rows.owned]);
+    // A part has the same order for each process that plans it.
+    const compared = only === undefined ? every : [...every].filter(only).toSorted();
+    const all = planRows(compared, this.#context(planned), planned);
     return all.filter(({ id, verdict }) => !(verdict.kind === 'change' && verdict.change === 'delete' && this.#stays(id)));
   }
 

@@ -142,8 +142,8 @@ export class ObjectWriter {
   }
 
   /** The writes that are due now, for dry runs. Changes nothing. */
-  plan(): readonly ObjectWrite[] {
-    return [...this.#options.desired.ids].flatMap((id) => this.#diff(id));
+  plan(only: (id: ObjectId) => boolean = () => true): readonly ObjectWrite[] {
+    return [...this.#options.desired.ids].filter(only).flatMap((id) => this.#diff(id));
   }
 
   flush(): void {
@@ -336,7 +336,7 @@ function binds(write: ObjectWrite): boolean {
 }
 
 /** The contents of a write without its times. */
-function textOf(write: ObjectWrite): string {
+export function textOf(write: ObjectWrite): string {
   return JSON.stringify({ ...write, resourceVersion: '', events: [] }, withoutTime);
 }
 
@@ -345,7 +345,7 @@ function withoutTime(key: string, value: unknown): unknown {
   return key === 'lastTransitionTime' || key === 'lastUpdateTime' ? undefined : typeof value === 'bigint' ? String(value) : value;
 }
 
-function operationOf(write: ObjectWrite): WriteOperation {
+export function operationOf(write: ObjectWrite): WriteOperation {
   if (write.verb === 'create') return { kind: 'create', object: write.object as unknown as KubeObject };
   if (write.verb === 'delete') return { kind: 'delete', propagation: 'Background' };
   if (write.verb === 'evict') return { kind: 'evict' };

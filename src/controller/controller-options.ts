@@ -1,10 +1,12 @@
 /** Options and status of a controller. */
 import type { PlannedRow } from '../commit/northbound-writer.ts';
 import type { Rule } from '../compile/compiler.ts';
+import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import type { Clock, Random } from '../timing/clock.ts';
 import type { KubeError } from '../kube/errors.ts';
+import type { RowId } from '../nb/row-id.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../runtime/log.ts';
@@ -72,6 +74,12 @@ export interface ControllerStatus {
   readonly rowsInBackoff: number;
   /** Number of Events not sent yet. */
   readonly eventsWaiting: number;
+}
+
+/** A part of what is planned. */
+export interface PlanPart {
+  readonly row: (id: RowId) => boolean;
+  readonly object: (id: ObjectId) => boolean;
 }
 
 export interface Plan {

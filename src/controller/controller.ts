@@ -16,7 +16,7 @@ import { World } from '../world/world.ts';
 import { ApiOutage } from './outages/api-outage.ts';
 import { CatchUp } from './leadership/catch-up.ts';
 import { exposeController } from './reports/controller-metrics.ts';
-import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
+import type { ControllerOptions, ControllerStatus, Phase, Plan, PlanPart } from './controller-options.ts';
 import { DeadlineTimer } from './time/deadline-timer.ts';
 import { DriftReport } from './reports/drift-report.ts';
 import { EarlyRules } from './start/early-rules.ts';
@@ -34,7 +34,7 @@ import { NO_JOURNAL } from '../journal/journal.ts';
 import { KubernetesTarget } from './targets/kubernetes-target.ts';
 import { NorthboundTarget } from './targets/northbound-target.ts';
 
-export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
+export type { ControllerOptions, ControllerStatus, Phase, Plan, PlanPart } from './controller-options.ts';
 
 /** If rules are due for longer than this, they are behind: further changes wait until no rule is due. */
 const BEHIND_MS = 250;
@@ -289,9 +289,9 @@ export class Controller {
     });
   }
 
-  /** All due writes, also if this process may not write: empty in a converged cluster. */
-  plan(): Plan {
-    return { rows: this.#rows.plan(), objects: this.#objects.plan() };
+  /** All due writes, also if this process may not write: empty in a converged cluster. @param only rows and objects that are compared */
+  plan(only?: PlanPart): Plan {
+    return { rows: this.#rows.plan(only?.row), objects: this.#objects.plan(only?.object) };
   }
 
   /** Every fact that is reported by an Event, sent or not; for a process that only observes. */

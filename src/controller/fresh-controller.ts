@@ -13,7 +13,7 @@ import { readOlderDefinitions } from './reading/older-definitions.ts';
 import type { Settings } from '../world/settings.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import type { Plan } from './controller.ts';
+import type { Plan, PlanPart } from './controller.ts';
 import { Controller } from './controller.ts';
 
 export interface FreshLookOptions {
@@ -102,8 +102,9 @@ export class FreshController implements AsyncDisposable {
     );
   }
 
-  plan(): Plan {
-    const { rows, objects } = this.#controller.plan();
+  /** @param only the rows and objects that are compared */
+  plan(only?: PlanPart): Plan {
+    const { rows, objects } = this.#controller.plan(only);
     // A conflict with a foreign row is reported, not planned; rows that wait, wait for it.
     const conflict = rows.some(({ verdict }) => verdict.kind === 'conflict');
     return { rows: rows.filter(({ verdict }) => verdict.kind === 'change' || (verdict.kind === 'waiting' && !conflict)), objects };

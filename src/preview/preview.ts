@@ -4,10 +4,12 @@
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { foundConflict } from '../commit/found-conflict.ts';
+import { planRows } from '../commit/plan-rows.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import { RULES } from '../compile/rules.ts';
+import type { PlanPart } from '../controller/controller-options.ts';
 import type { DiffContext } from '../diff/diff-context.ts';
 import type { Edit, Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
@@ -109,6 +111,36 @@ export class Preview {
     return { rows: [...this.#verdicts].map(([id, verdict]) => ({ id, verdict })), objects: [...this.#writes.values()] };
   }
 
+  /** The writes that are due now, of these rows and objects. Changes nothing but what rules know of conflicts. */
+  plan(only: PlanPart): Written {
+    for (;;) {
+      this.#derive();
+      const planned = new Map<RowId, Uuid>();
+      const context: DiffContext = { rows: this.world.rows, desired: this.desired.rows, planned, ...this.#northbound.holds };
+      const compared = [...new Set([GLOBAL_ROW, ...this.desired.rows.rowIds, ...this.world.rows.owned])].filter(only.row).toSorted();
+      const rows = planRows(compared, context, planned);
+      for (const { id, verdict } of rows) if (verdict.kind === 'conflict') this.#reportConflict(id, verdict);
+      if (!this.world.reactor.isIdle) continue;
+      const objects = [...this.desired.objects.ids].filter(only.object).flatMap((id) => this.#objectWrites(id));
+      return { rows, objects };
+    }
+  }
+
+  /** Carries out some of what `plan` has, the rows as one transaction. */
+  carryOut({ rows, objects }: Written): void {
+    const edits = rows.flatMap(({ verdict }) => (verdict.kind === 'change' ? verdict.edits : []));
+    if (edits.length > 0) this.world.rows.apply(this.#northbound, this.#northbound.apply(edits));
+    for (const write of objects) this.api.write(write);
+    this.api.collect();
+  }
+
+  #objectWrites(id: ObjectId): readonly ObjectWrite[] {
+    const slash = id.indexOf('/');
+    const [resource, key] = [id.slice(0, slash) as ResourceName, id.slice(slash + 1)];
+    const { pruned } = this.world;
+    return diffObject(resource, key, this.desired.objects.of(id), this.api.get(resource, key), this.#now, this.#now, pruned.of(resource));
+  }
+
   #derive(): void {
     this.#allocation.expectReservations();
     do {
@@ -170,9 +202,7 @@ export class Preview {
     this.#dueObjects.clear();
     let changed = false;
     for (const id of due) {
-      const slash = id.indexOf('/');
-      const [resource, key] = [id.slice(0, slash) as ResourceName, id.slice(slash + 1)];
-      for (const write of diffObject(resource, key, desired.of(id), this.api.get(resource, key), this.#now)) {
+      for (const write of this.#objectWrites(id)) {
         if (!this.api.write(write)) continue;
         const at = `${write.verb} ${id} ${write.verb === 'patch' ? (write.subresource ?? '') : ''}`;
         this.#writes.set(at, joined(this.#writes.get(at), write));

@@ -2,6 +2,9 @@
  * The findings of an audit, by invariant and cause. What a fresh controller would change shows what differs from what the objects ask for; what
  * is only Kiln's own bookkeeping (ownership keys, conditions, its annotations) is no finding, so that a cluster of Kube-OVN's is judged alike.
  */
+import { createHash } from 'node:crypto';
+import type { ObjectId } from '../../compile/output.ts';
+import { objectId } from '../../compile/output.ts';
 import type { LeftoverGroup } from '../../explain/leftovers.ts';
 import { planGroups } from '../../explain/plan-groups.ts';
 import type { PlannedChanges } from '../../explain/plan-text.ts';
@@ -14,12 +17,19 @@ import { commandText, inNamespace } from '../../text/command-text.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 
+/** A row or an object that a repair writes. */
+export type WriteTarget = { readonly kind: 'row'; readonly id: RowId } | { readonly kind: 'object'; readonly id: ObjectId };
+
 export interface AuditFinding {
+  /** The same in each audit, as long as the fault is the same: for `kiln repair`. */
+  readonly id: string;
   /** The object or row: `Subnet web`, `Logical_Switch_Port web-0.shop`. */
   readonly subject: string;
   readonly message: string;
   /** The next command. */
   readonly next: string;
+  /** What `kiln repair` would write first; none: it repairs nothing here. */
+  readonly repairs: readonly WriteTarget[];
 }
 
 export type AuditInvariant = Invariant | 'settings';
@@ -71,16 +81,22 @@ const BY_PLAN: ReadonlySet<Invariant> = new Set(['I3', 'I8']);
 /** In the order of the invariants; causes with most findings first. */
 export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
   const groups = new Map<string, AuditGroup & { readonly findings: AuditFinding[] }>();
-  const put: Put = (invariant, cause, { subject, message, next }) => {
-    const finding = { subject, message: message.startsWith(`${subject}: `) ? message.slice(subject.length + 2) : message, next };
+  const ids = new Set<string>();
+  const put: Put = (invariant, cause, { subject, message: told, next, repairs = [] }) => {
+    const message = told.startsWith(`${subject}: `) ? told.slice(subject.length + 2) : told;
     const key = `${invariant} ${cause}`;
     const group = groups.get(key) ?? { invariant, cause, findings: [] };
     // The same fault may show in several sources.
-    if (!group.findings.some((one) => one.subject === finding.subject && one.message === finding.message)) group.findings.push(finding);
+    if (group.findings.some((one) => one.subject === subject && one.message === message)) return;
+    // Messages have counts, which change; another finding of the same cause and subject is told apart by its message.
+    const same = [`${key} ${subject}`, `${key} ${subject} ${message}`].map(idOf);
+    const id = same.find((one) => !ids.has(one)) ?? idOf(`${key} ${subject} ${message} ${ids.size}`);
+    ids.add(id);
+    group.findings.push({ id, subject, message, next, repairs });
     groups.set(key, group);
   };
   const { world, status, violations, conflicts, plan, leftovers } = sources;
-  for (const row of plan.rows) putRow(row, put);
+  for (const row of plan.rows) putRow(row, put, isOfKiln(world));
   for (const write of plan.objects) putObject(write, put);
   for (const { id, message } of conflicts)
     put('I6', 'a row of another program has the name that an object needs', { subject: rowText(id), message, next: 'kiln neighbours' });
@@ -109,57 +125,84 @@ export function isOfKiln({ rows }: World): boolean {
 
 const ORDER: readonly AuditInvariant[] = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I10', 'settings'];
 
-type Put = (invariant: AuditInvariant, cause: string, finding: AuditFinding) => void;
+type Put = (
+  invariant: AuditInvariant,
+  cause: string,
+  finding: Omit<AuditFinding, 'id' | 'repairs'> & Partial<Pick<AuditFinding, 'repairs'>>,
+) => void;
 
-function putRow(row: PlannedChanges['rows'][number], put: Put): void {
+function idOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/** @param ofKiln false: a row that differs may be as another release of Kube-OVN writes it, and is no matter of a repair */
+function putRow(row: PlannedChanges['rows'][number], put: Put, ofKiln: boolean): void {
   const [group] = planGroups({ rows: [row], objects: [] });
   if (group === undefined) return;
   const { change, fields } = group;
   const [table, name] = [tableOf(row.id), identityOf(row.id)];
-  const finding = (message: string): AuditFinding => ({
+  const finding = (message: string, isRepaired = true): Parameters<Put>[2] => ({
     subject: rowText(row.id),
     message,
     next: commandText`ovn-nbctl list ${table} ${name}`,
+    repairs: isRepaired ? [{ kind: 'row', id: row.id }] : [],
   });
   switch (change) {
     case 'insert':
     case 'later':
-      return put('I3', 'a row is missing', finding('the objects ask for it, and OVN does not have it'));
+      return put('I3', 'a row is missing', finding('the objects ask for it, and OVN does not have it', change === 'insert'));
     case 'delete':
     case 'replace':
       return put('I3', 'a row has no object', finding('no object asks for it'));
     default:
-      if (fields.length > 0) put('I3', 'a row differs', finding(`these differ from what the objects ask for: ${fields.join(', ')}`));
+      if (fields.length > 0)
+        put('I3', 'a row differs', finding(`these differ from what the objects ask for: ${fields.join(', ')}`, ofKiln));
   }
 }
 
 function putObject(write: PlannedChanges['objects'][number], put: Put): void {
   const { resource, namespace, name } = write;
   const { kind, plural, holdsPorts } = traitsOf(resource);
-  const subject = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
-  const next = commandText`kubectl get ${plural} ${name} ${inNamespace(namespace)} -o yaml`;
-  if (write.verb === 'create') {
-    if (holdsPorts === true)
-      put('I1', 'an address in use has no IP object', { subject, message: 'its pod or node has an address, and it does not exist', next });
-    return;
+  const key = `${namespace === '' ? '' : `${namespace}/`}${name}`;
+  const subject = `${kind} ${key}`;
+  const about = {
+    subject,
+    next: commandText`kubectl get ${plural} ${name} ${inNamespace(namespace)} -o yaml`,
+    repairs: [{ kind: 'object', id: objectId(resource, key) }] as const,
+  };
+  switch (write.verb) {
+    case 'create':
+      if (holdsPorts === true)
+        put('I1', 'an address in use has no IP object', { ...about, message: 'its pod or node has an address, and it does not exist' });
+      return;
+    case 'delete': {
+      const message = 'nothing that lives needs it';
+      if (holdsPorts === true) return put('I1', 'an address leaked: its IP object has no pod', { ...about, message });
+      return put('I8', 'an object has lost its purpose', { ...about, message });
+    }
+    case 'evict':
+      return put('I7', 'a pod is not in the network of its namespace', {
+        ...about,
+        message: 'a controller of Kiln would evict it, since its namespace asks for that',
+        next: commandText`kiln explain pod ${name} ${inNamespace(namespace)}`,
+        // The workload loses a replica for a while: a person or a controller decides when.
+        repairs: [],
+      });
+    default: {
+      const counts = new Set(['v4', 'v6'].flatMap((family) => wordsOf(resource).counts?.(family as 'v4' | 'v6') ?? []));
+      const wrong = Object.keys(write.patch['status'] ?? {}).filter(
+        (field) => counts.has(field) || /^v[46](using|available)IPrange$/i.test(field),
+      );
+      if (wrong.length > 0)
+        put('I2', 'counts or ranges disagree with the addresses', {
+          ...about,
+          message: `not those of its addresses: status.${wrong.join(', status.')}`,
+        });
+      const { finalizers } = (write.patch['metadata'] ?? {}) as { readonly finalizers?: readonly string[] };
+      if (finalizers?.length === 0)
+        put('I5', 'a finalizer is left that nothing needs', { ...about, message: 'it is being deleted, and nothing blocks it' });
+    }
   }
-  if (write.verb === 'delete' || write.verb === 'evict') {
-    const cause = holdsPorts === true ? 'an address leaked: its IP object has no pod' : 'an object has lost its purpose';
-    return put(holdsPorts === true ? 'I1' : 'I8', cause, { subject, message: 'nothing that lives needs it', next });
-  }
-  const counts = new Set(['v4', 'v6'].flatMap((family) => wordsOf(resource).counts?.(family as 'v4' | 'v6') ?? []));
-  const wrong = Object.keys(write.patch['status'] ?? {}).filter(
-    (field) => counts.has(field) || /^v[46](using|available)IPrange$/i.test(field),
-  );
-  if (wrong.length > 0)
-    put('I2', 'counts or ranges disagree with the addresses', {
-      subject,
-      message: `not those of its addresses: status.${wrong.join(', status.')}`,
-      next,
-    });
-  const finalizers = ((write.patch['metadata'] ?? {}) as { readonly finalizers?: readonly string[] }).finalizers;
-  if (finalizers?.length === 0)
-    put('I5', 'a finalizer is left that nothing needs', { subject, message: 'it is being deleted, and nothing blocks it', next });
 }
 
 function rowText(id: RowId): string {

@@ -29,6 +29,16 @@ export function auditLines({ groups, notJudged }: AuditReport, format: 'table' |
   ];
 }
 
-function findingLines({ subject, message, next }: AuditFinding, format: 'table' | 'wide'): readonly string[] {
-  return [`  ${subject}: ${message}`, ...(format === 'wide' ? [`    ${next}`] : [])];
+/** For programs: whether `kiln repair` repairs a finding, instead of what it would write. */
+export function auditJson(report: AuditReport): object {
+  const groups = report.groups.map((group) => ({
+    ...group,
+    findings: group.findings.map(({ repairs, ...finding }) => ({ ...finding, repairable: repairs.length > 0 })),
+  }));
+  return { ...report, groups };
+}
+
+function findingLines({ id, subject, message, next, repairs }: AuditFinding, format: 'table' | 'wide'): readonly string[] {
+  const line = `  ${id}  ${subject}: ${message}`;
+  return format === 'table' ? [line] : [line, `    ${repairs.length > 0 ? `kiln repair ${id}, or ` : ''}${next}`];
 }

@@ -2,15 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { leftoverGroups } from '../../explain/leftovers.ts';
-import { statusOf } from '../../explain/status.ts';
-import { checkInvariants } from '../../invariants/check-invariants.ts';
-import { auditGroups, INVARIANT_TEXT, isOfKiln } from '../audit/audit-findings.ts';
 import { auditHtml } from '../audit/audit-html.ts';
-import type { AuditReport } from '../audit/audit-text.ts';
-import { auditLines } from '../audit/audit-text.ts';
-import { resourceOfKind } from '../../world/resources.ts';
-import type { World } from '../../world/world.ts';
+import { auditReport } from '../audit/audit-report.ts';
+import { auditJson, auditLines } from '../audit/audit-text.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
@@ -69,45 +63,13 @@ export async function runAudit(flags: AuditFlags, io: CommandIo): Promise<number
   io.say('reading Kubernetes and OVN');
   await using fresh = await openedFresh('audit', flags, ovnNb, io);
   io.say('comparing');
-  const { world, desired } = fresh;
-  const plan = fresh.plan();
-  const status = statusOf(world, true);
-  const groups = auditGroups({
-    world,
-    plan,
-    conflicts: fresh.conflicts().flatMap(({ id, verdict }) => (verdict.kind === 'conflict' ? [{ id, message: verdict.message }] : [])),
-    violations: checkInvariants({ world, plan: { rows: [], objects: [] } }),
-    status,
-    leftovers: leftoverGroups(world, desired.rows),
-  });
-  const report: AuditReport = {
-    cluster: clusterText(world, gitVersion),
-    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
-    counts: status.counts,
-    groups: groups.map((group) => ({ ...group, text: INVARIANT_TEXT[group.invariant] })),
-    count: groups.reduce((sum, { findings }) => sum + findings.length, 0),
-    notJudged: [
-      ...status.notes.map(({ kind, key, message }) => `${kind} ${key}: ${message}`),
-      ...status.neighbours.flatMap(({ name, rows }) => (name === 'kube-ovn' ? [] : [`${rows} rows of ${name}: another program's`])),
-      ...(isOfKiln(world) ? [] : [OTHER_LAYOUT]),
-    ],
-  };
+  const report = auditReport(fresh, gitVersion);
   if (flags.report !== undefined) await written(flags.report, auditHtml(report));
   if (flags.output === 'html') io.out(auditHtml(report));
   else if (flags.output === 'table' || flags.output === 'wide') io.out(auditLines(report, flags.output));
-  else io.out(structuredText(flags.output, 'Audit', report));
+  else io.out(structuredText(flags.output, 'Audit', auditJson(report)));
   io.say(report.count === 0 ? 'nothing is found' : `${report.count} ${report.count === 1 ? 'finding' : 'findings'}`);
   return report.count === 0 ? EXIT.fine : EXIT.findings;
-}
-
-const OTHER_LAYOUT =
-  'Kiln does not run this cluster: rows are compared with the layout that Kiln writes (Kube-OVN 1.17), so those of another release may differ without being wrong';
-
-/** A cluster has no name; the uid of this namespace is used as its identity everywhere. */
-function clusterText({ tables }: World, version: string): string {
-  const namespaces = resourceOfKind('namespace');
-  const uid = namespaces === undefined ? undefined : tables[namespaces]?.peek('kube-system')?.metadata.uid;
-  return `cluster ${uid ?? 'without kube-system'}, Kubernetes ${version}`;
 }
 
 async function written(file: string, text: string): Promise<void> {

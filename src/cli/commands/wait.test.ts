@@ -27,6 +27,7 @@ function waiting(client: KubeClient, objects: readonly string[], flags: Partial<
     say: (line) => said(String(line)),
     paint: (_, text) => text,
     lastWords: () => undefined,
+    onInterrupt: () => undefined,
     ask: undefined,
   };
   return runWait(objects, { ...FLAGS, for: 'Ready', ...flags }, io);

@@ -51,6 +51,8 @@ export interface CommandIo {
   readonly paint: Paint;
   /** Sets the line that Ctrl-C prints at the end of the command. */
   readonly lastWords: (words: () => string) => void;
+  /** From now on Ctrl-C calls this instead of ending the command; a second Ctrl-C ends it. */
+  readonly onInterrupt: (stop: () => void) => void;
   /** Asks for confirmation on a terminal; undefined without one. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
 }
@@ -107,7 +109,11 @@ export function addClusterFlags(command: Command): Command {
 export async function onCluster(name: string, flags: ConnectionFlags, run: (io: CommandIo) => Promise<number>): Promise<number> {
   let client: KubeClient | undefined;
   let lastWords = (): string => '';
-  process.once('SIGINT', () => {
+  let stop: (() => void) | undefined;
+  process.on('SIGINT', () => {
+    const stopping = stop;
+    stop = undefined;
+    if (stopping !== undefined) return stopping();
     const words = lastWords();
     if (words !== '') printError(words);
     process.exit(EXIT.interrupted);
@@ -129,6 +135,9 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
       },
       lastWords: (words) => {
         lastWords = words;
+      },
+      onInterrupt: (stopping) => {
+        stop = stopping;
       },
       paint: painter(flags.color, process.stdout),
       ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,

@@ -217,8 +217,8 @@ export class KubernetesTarget implements Target {
     this.#standingReports = 'due';
   }
 
-  plan(): readonly ObjectWrite[] {
-    return this.writer.plan();
+  plan(only?: (id: ObjectId) => boolean): readonly ObjectWrite[] {
+    return this.writer.plan(only);
   }
 
   prepare(): void {

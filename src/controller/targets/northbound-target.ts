@@ -5,6 +5,7 @@
 import type { NorthboundWriterOptions, PlannedRow } from '../../commit/northbound-writer.ts';
 import { NorthboundWriter } from '../../commit/northbound-writer.ts';
 import type { DesiredRows } from '../../compile/desired-rows.ts';
+import type { RowId } from '../../nb/row-id.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
@@ -150,8 +151,8 @@ export class NorthboundTarget implements Target {
     this.examineAll();
   }
 
-  plan(): readonly PlannedRow[] {
-    return this.writer.plan();
+  plan(only?: (id: RowId) => boolean): readonly PlannedRow[] {
+    return this.writer.plan(only);
   }
 
   prepare(): void {

@@ -47,6 +47,7 @@ async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo[
     say: (line) => (err += `${lineText(line)}\n`),
     paint: PLAIN,
     lastWords: () => undefined,
+    onInterrupt: () => undefined,
     ask,
   };
   try {

@@ -311,6 +311,11 @@ export const REASONS = {
     next: 'create it, or correct spec.provider; kubectl get provider-networks',
   },
   NodesReady: { means: 'the ProviderNetwork is ready on each of its nodes', next: '' },
+  NodesReadyWithWarning: {
+    means:
+      'the ProviderNetwork is ready on each of its nodes; on one something would be lost when the interface is given back, or an address is permanent',
+    next: 'see the message; kubectl describe node',
+  },
   NodesNotReady: {
     means: 'the ProviderNetwork is not ready on a node, or leaves out every node',
     next: 'see the message; kubectl describe node',

@@ -31,6 +31,8 @@ export interface AddressJson {
   readonly metric?: number;
   readonly noprefixroute?: boolean;
   readonly temporary?: boolean;
+  /** It has a lifetime. */
+  readonly dynamic?: boolean;
   readonly tentative?: boolean;
   readonly dadfailed?: boolean;
 }

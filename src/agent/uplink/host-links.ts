@@ -51,6 +51,9 @@ export function hostLinks({ links, routes, otherRoutes }: HostState, details: Ho
     links.map((link) => {
       const { ifname = '', address = '', mtu = 0, flags = [], master = '', ifalias = '', addr_info: info = [] } = link;
       const stuck = unmovable(link, all, details.neighbours);
+      // One with a peer would not be the same elsewhere: it stays.
+      const own = info.filter(({ scope, temporary, address: peer }) => scope !== 'link' && temporary !== true && peer === undefined);
+      const leased = own.filter(({ dynamic }) => dynamic === true).map(addressText);
       return [
         ifname,
         {
@@ -61,9 +64,8 @@ export function hostLinks({ links, routes, otherRoutes }: HostState, details: Ho
           ...details.links.get(ifname),
           ...(ifalias !== '' && { alias: ifalias }),
           ...(stuck.length > 0 && { unmovable: stuck }),
-          addresses: inOrder(info.filter(({ scope, temporary }) => scope !== 'link' && temporary !== true)).map((one) =>
-            addressOf(one, ifname),
-          ),
+          ...(leased.length > 0 && { leased: leased.toSorted() }),
+          addresses: inOrder(own).map((one) => addressOf(one, ifname)),
           routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
         },
       ];

@@ -89,6 +89,16 @@ test('what a move would lose is named', () => {
     assert.deepEqual(eth1(shown)?.unmovable, [text]);
 });
 
+test('an address with a peer stays where it is, and one with a lifetime is known', () => {
+  const link = eth1({
+    addresses: [
+      { ...ADDRESS, dynamic: true },
+      { ...ADDRESS, local: '172.18.0.3', address: '192.168.63.1', prefixlen: 32 },
+    ],
+  });
+  assert.deepEqual([link?.addresses, link?.leased], [['172.18.0.2/16 brd 172.18.255.255'], ['172.18.0.2/16']]);
+});
+
 test('a route over a next hop of the other family, which came after the move, keeps it', () => {
   const route = { dst: '10.2.0.0/16', via: { family: 'inet6', host: 'fd61::1' }, dev: 'eth1', flags: [] };
   assert.deepEqual(eth1({ routes: [route] })?.routes, ['10.2.0.0/16 via inet6 fd61::1']);

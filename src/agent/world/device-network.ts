@@ -25,6 +25,8 @@ export interface HostLink extends DeviceNetwork {
   readonly alias?: string;
   /** What it has that would be lost with a move to another device, as nouns for a message; missing for nothing. */
   readonly unmovable?: readonly string[];
+  /** Addresses with a lifetime, with their length alone; missing for none. */
+  readonly leased?: readonly string[];
 }
 
 /** Whether Open vSwitch made the device: for the kernel's datapath, or for that of userspace. */
@@ -79,15 +81,17 @@ export interface TakenInterface extends DeviceNetwork {
   readonly name: string;
   /** VLAN interfaces that were on it. */
   readonly vlans: readonly VlanInterface[];
+  /** Of its addresses those that had a lifetime; missing for none. */
+  readonly leased?: readonly string[];
 }
 
 /** By network. */
 export function takenText(interfaces: Readonly<Record<string, TakenInterface>>): string {
   return JSON.stringify(
     Object.fromEntries(
-      Object.entries(interfaces).map(([network, { original, name, addresses, routes, vlans }]) => [
+      Object.entries(interfaces).map(([network, { original, name, addresses, routes, vlans, leased = [] }]) => [
         network,
-        { original, name, addresses, routes, ...(vlans.length > 0 && { vlans: vlans.map(plain) }) },
+        { original, name, addresses, routes, ...(vlans.length > 0 && { vlans: vlans.map(plain) }), ...(leased.length > 0 && { leased }) },
       ]),
     ),
   );
@@ -99,9 +103,9 @@ export function parseTaken(text: string): Readonly<Record<string, TakenInterface
   if (typeof parsed !== 'object' || parsed === null) return {};
   return Object.fromEntries(
     Object.entries(parsed).flatMap(([network, one]: [string, unknown]) => {
-      const { original, name, vlans } = (one ?? {}) as Partial<Record<string, unknown>>;
+      const { original, name, vlans, leased } = (one ?? {}) as Partial<Record<string, unknown>>;
       return typeof original === 'string' && typeof name === 'string'
-        ? [[network, { original, name, vlans: vlansIn(vlans), ...networkIn(one) }]]
+        ? [[network, { original, name, vlans: vlansIn(vlans), ...(Array.isArray(leased) && { leased: texts(leased) }), ...networkIn(one) }]]
         : [];
     }),
   );
@@ -162,7 +166,15 @@ export function parseNetwork(text: string): DeviceNetwork {
 
 function networkIn(value: unknown): DeviceNetwork {
   const { addresses, routes } = (value ?? {}) as Partial<Record<'addresses' | 'routes', unknown>>;
-  return { addresses: texts(addresses), routes: texts(routes).toSorted() };
+  return { addresses: texts(addresses), routes: texts(routes).filter(isRoute).toSorted() };
+}
+
+/**
+ * An older agent wrote a route `via inet6` without its next hop. The kernel shows no route of IPv4 so, without next hop and scope: it would never be
+ * seen, and the bridge would wait for it.
+ */
+function isRoute(route: string): boolean {
+  return / (?:via|scope) /.test(route) || (route.split(' ', 1)[0] ?? '').includes(':');
 }
 
 function jsonOf(text: string): unknown {

@@ -58,6 +58,18 @@ test('the status has what the agents of its nodes wrote: ready when each is, and
   agentSays(made, 'n2', { ready: 'true' });
   assert.deepEqual(status(made), [true, ['n1', 'n2'], []]);
   assert.equal(condition(), 'True NodesReady ');
+  const node = bench.object('nodes', 'n1');
+  assert.ok(node);
+  const annotations = { ...node.metadata.annotations, 'net1.provider-network.kubernetes.io/warning': 'address 10.0.0.2/24 had a lifetime' };
+  bench.put('nodes', { ...node, metadata: { ...node.metadata, annotations } });
+  bench.converge();
+  assert.equal(
+    condition(),
+    'True NodesReadyWithWarning ProviderNetwork net1 is ready; on node n1 address 10.0.0.2/24 had a lifetime; kubectl describe node n1',
+  );
+  assert.ok(bench.events.some(({ object, reason }) => object === 'provider-networks/net1' && reason === 'NodesReadyWithWarning'));
+  bench.put('nodes', node);
+  bench.converge();
   assert.equal(bench.writesAfterRestart(), 0);
   bench.removeByForce('nodes', 'n2');
   bench.converge();

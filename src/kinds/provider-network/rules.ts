@@ -52,24 +52,37 @@ const providerNetwork: Rule = {
 function conditionOfNode(node: string, state: NodeNetworkState): { readonly [key: string]: Json } {
   return state.kind === 'not ready'
     ? { node, type: 'Ready', status: 'False', reason: 'InitOVSBridgeFailed', message: state.why || SILENT }
-    : { node, type: 'Ready', status: 'True', reason: 'InitOVSBridgeSucceeded', message: '' };
+    : { node, type: 'Ready', status: 'True', reason: 'InitOVSBridgeSucceeded', message: state.kind === 'ready' ? state.warning : '' };
 }
 
 const SILENT = "the node's agent has not reported it yet";
 
 function readiness(name: string, nodes: ReturnType<typeof nodesOfNetwork>): ConditionOutput {
   const failed = nodes.flatMap(([node, state]) => (state.kind === 'not ready' ? [[node, state.why] as const] : []));
-  if (nodes.length > 0 && failed.length === 0) return { type: 'Ready', status: 'True', reason: 'NodesReady', message: '' };
+  if (nodes.length > 0 && failed.length === 0) return ready(name, nodes);
   if (nodes.length === 0) {
     const message = `ProviderNetwork ${name} leaves out every node; ${commandText`kubectl edit provider-network ${name}`}`;
     return { type: 'Ready', status: 'False', reason: 'NodesNotReady', message, event: 'Warning' };
   }
   const [first = ['', ''], ...others] = failed.toSorted(([, a], [, b]) => Number(a === '') - Number(b === ''));
   const [node, why] = first;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more ${others.length === 1 ? 'node' : 'nodes'})`;
+  const more = andMore(others.length);
   const message = `ProviderNetwork ${name} is not ready on node ${node}: ${why || SILENT}${more}; ${commandText`kubectl describe node ${node}`}`;
   // A node that begins is no failure.
   return { type: 'Ready', status: 'False', reason: 'NodesNotReady', message, ...(why !== '' && { event: 'Warning' }) };
+}
+
+function ready(name: string, nodes: ReturnType<typeof nodesOfNetwork>): ConditionOutput {
+  const warned = nodes.flatMap(([node, state]) => (state.kind === 'ready' && state.warning !== '' ? [[node, state.warning] as const] : []));
+  const [first] = warned;
+  if (first === undefined) return { type: 'Ready', status: 'True', reason: 'NodesReady', message: '' };
+  const [node, warning] = first;
+  const message = `ProviderNetwork ${name} is ready; on node ${node} ${warning}${andMore(warned.length - 1)}; ${commandText`kubectl describe node ${node}`}`;
+  return { type: 'Ready', status: 'True', reason: 'NodesReadyWithWarning', message, event: 'Warning', eventOnce: true };
+}
+
+function andMore(nodes: number): string {
+  return nodes === 0 ? '' : ` (and ${nodes} more ${nodes === 1 ? 'node' : 'nodes'})`;
 }
 
 export const rules: readonly Rule[] = [providerNetwork];

@@ -13,6 +13,8 @@ export type NetworkState =
       readonly mtu: number;
       /** VLAN interfaces of the node work through its bridge. */
       readonly vlanInterfaces: boolean;
+      /** What would be lost, or is otherwise than before. */
+      readonly warnings: readonly string[];
     }
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'excluded' }
@@ -29,7 +31,10 @@ export function labels(
 ): readonly NodeOutput[] {
   if (state.kind === 'working') return [];
   const wanted = wantedLabels(state);
-  const error = nodeNetworkKey(network, 'err_mesg');
+  const texts = {
+    err_mesg: state.kind === 'failed' ? state.why : undefined,
+    warning: state.kind === 'ready' ? warningOf(state.warnings) : undefined,
+  };
   return [
     {
       kind: 'object-metadata',
@@ -40,9 +45,17 @@ export function labels(
           ([key, value]) => value !== null || present[key] !== undefined,
         ),
       ),
-      annotations: state.kind === 'failed' ? { [error]: state.why } : annotations[error] === undefined ? {} : { [error]: null },
+      annotations: Object.fromEntries(
+        (['err_mesg', 'warning'] as const)
+          .map((suffix) => [nodeNetworkKey(network, suffix), texts[suffix] ?? null] as const)
+          .filter(([key, value]) => value !== null || annotations[key] !== undefined),
+      ),
     },
   ];
+}
+
+function warningOf([first, ...others]: readonly string[]): string | undefined {
+  return first === undefined || others.length === 0 ? first : `${first} (and ${others.length} more)`;
 }
 
 function wantedLabels(state: NetworkState): Partial<Record<NodeNetworkSuffix, string>> {

@@ -156,7 +156,7 @@ export function bridgeWith(world: NodeWorld, settings: NodeSettings, place: Netw
     mapped: bridge,
     ...routerMac(link),
     // Beside the bridge as well: it may be deleted by hand, with all it has.
-    taken: { original: uplink, name: port, vlans: vlans.interfaces, ...network_ },
+    taken: { original: uplink, name: port, vlans: vlans.interfaces, ...leasedOf(taken, link), ...network_ },
     outputs: [
       { kind: 'provider-bridge', name: bridge, datapathType: settings.datapath, network, mac: link.mac, externalIds },
       {
@@ -193,8 +193,14 @@ function renamedFirst(world: NodeWorld, settings: NodeSettings, { network, uplin
   return {
     outputs: [...outputs, ...(recorded !== undefined && hasAll(recorded, wanted) ? [rename] : [])],
     ...(mapped !== undefined && { mapped }),
-    taken: { original: uplink, name: port, vlans: recorded?.vlans ?? [], ...wanted },
+    taken: { original: uplink, name: port, vlans: recorded?.vlans ?? [], ...leasedOf(recorded, link), ...wanted },
   };
+}
+
+/** Which addresses of an interface had a lifetime: elsewhere they have none. */
+function leasedOf(taken: TakenInterface | undefined, link: HostLink): Pick<TakenInterface, 'leased'> {
+  const leased = [...new Set([...(taken?.leased ?? []), ...(link.leased ?? [])])].toSorted();
+  return leased.length === 0 ? {} : { leased };
 }
 
 /** The interface gets back what the bridge has of it; then the bridge goes; then the interface gets its name. */
@@ -315,7 +321,16 @@ export function stateOf(world: NodeWorld, { network, uplink, bridge, port }: Net
   const isMoved = link?.addresses.length === 0 && device !== undefined && hasAll(device, recordOf(world, bridge));
   if (link === undefined || !isUplinkOf(world, port, network) || !isMapped || !isMoved || !vlansReady(world, bridge))
     return { kind: 'working' };
-  return { kind: 'ready', uplink, mtu: link.mtu, vlanInterfaces: vlans.length > 0 };
+  const warnings = [
+    ...(link.unmovable ?? []).map(
+      (what) => `interface ${port} has ${what}, which has no effect while it is in bridge ${bridge}: remove it`,
+    ),
+    ...(device.unmovable ?? []).map((what) => `bridge ${bridge} has ${what}, which is lost when interface ${uplink} gets back what it had`),
+    ...(takenOf(world, network)?.leased ?? [])
+      .filter((address) => device.addresses.some((one) => withoutOptions(one) === address))
+      .map((address) => `address ${address} had a lifetime and is permanent on bridge ${bridge}: give node and interface a fixed one`),
+  ];
+  return { kind: 'ready', uplink, mtu: link.mtu, vlanInterfaces: vlans.length > 0, warnings };
 }
 
 /** What Open vSwitch says of the device of a bridge. */

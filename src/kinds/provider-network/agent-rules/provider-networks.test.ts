@@ -190,6 +190,14 @@ test('what a move would lose keeps the interface as it is until it is gone; one 
     hostLinks.set(port, { ...scene.link(port), unmovable: lost });
     scene.settle();
     assert.deepEqual([scene.state().labels?.[READY], networkOf(scene.link(bridge))], ['true', OWN], 'it stays moved');
+    const warning = scene.state().annotations['net1.provider-network.kubernetes.io/warning'] ?? '';
+    assert.equal(warning, `interface ${port} has ${lost[0]}, which has no effect while it is in bridge ${bridge}: remove it (and 1 more)`);
+    hostLinks.set(port, { ...scene.link(port), unmovable: [] });
+    hostLinks.set(bridge, { ...scene.link(bridge), unmovable: lost.slice(1) });
+    assert.match(
+      scene.state().annotations['net1.provider-network.kubernetes.io/warning'] ?? '',
+      /^bridge \S+ has route 10\.5\.0\.0\/16 of table 99, which is lost when interface eth1 gets back what it had$/,
+    );
   }
 });
 
@@ -200,6 +208,38 @@ test('an address that comes back to the interface with other options than those 
   scene.world.hostLinks.set('eth1', { ...BARE, addresses: ['172.18.0.2/16 metric 100'] });
   assert.deepEqual(scene.settle(), ['address delete 172.18.0.2/16 dev eth1']);
   assert.deepEqual(scene.link('br-net1').addresses, ['172.18.0.2/16']);
+});
+
+test('an address with a lifetime is permanent on the bridge: it is told, as long as the bridge has it', () => {
+  const scene = new Scene();
+  scene.world.hostLinks.set('eth1', { ...BARE, ...OWN, leased: ['172.18.0.2/16'] });
+  scene.settle();
+  const warning = (): string => scene.state().annotations['net1.provider-network.kubernetes.io/warning'] ?? '';
+  assert.equal(warning(), 'address 172.18.0.2/16 had a lifetime and is permanent on bridge br-net1: give node and interface a fixed one');
+  assert.equal(scene.state().labels?.[READY], 'true');
+  scene.world.providerNetworks.delete('net1');
+  scene.settle();
+  scene.world.hostLinks.set('eth1', { ...BARE, ...OWN });
+  scene.network('net1');
+  scene.settle();
+  assert.equal(warning(), '');
+});
+
+test('a record of an older agent with a route that lost its next hop does not hold the bridge', () => {
+  const scene = new Scene();
+  scene.world.hostLinks.set('eth1', { ...BARE, ...OWN });
+  scene.settle();
+  const written = { addresses: OWN.addresses, routes: [...OWN.routes, '10.2.0.0/16', '10.3.0.0/16 metric 50'] };
+  const bridge = scene.world.bridges.peek('br-net1');
+  assert.ok(bridge);
+  scene.world.bridges.set('br-net1', { ...bridge, externalIds: { ...bridge.externalIds, 'kiln.io/moved': JSON.stringify(written) } });
+  const taken = { net1: { original: 'eth1', name: 'eth1', ...written } };
+  scene.world.settings.set('kiln.io/taken-interfaces', JSON.stringify(taken));
+  assert.deepEqual(scene.lines(), []);
+  assert.equal(scene.state().labels?.[READY], 'true');
+  scene.world.providerNetworks.delete('net1');
+  scene.settle();
+  assert.deepEqual([networkOf(scene.link('eth1')), scene.world.bridges.has('br-net1')], [OWN, false]);
 });
 
 test('without the Node, nothing that exists is taken away', () => {

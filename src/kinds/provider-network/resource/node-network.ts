@@ -3,8 +3,8 @@ import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
 import type { Labels } from '../../../api/kubernetes/meta.ts';
 import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
 
-/** Labels of a Node, `<network>.provider-network.kubernetes.io/<suffix>`; `err_mesg` is an annotation. */
-export type NodeNetworkSuffix = 'ready' | 'interface' | 'mtu' | 'vlan_interfaces' | 'exclude' | 'err_mesg';
+/** Labels of a Node, `<network>.provider-network.kubernetes.io/<suffix>`; `err_mesg` and `warning` are annotations. */
+export type NodeNetworkSuffix = 'ready' | 'interface' | 'mtu' | 'vlan_interfaces' | 'exclude' | 'err_mesg' | 'warning';
 
 const DOMAIN = '.provider-network.kubernetes.io/';
 

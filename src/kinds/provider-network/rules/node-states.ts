@@ -5,7 +5,9 @@ import { defineQuery } from '../../../world/world.ts';
 import { pairOf, splitPair } from '../../../world/domain.ts';
 
 export type NodeNetworkState =
-  | { readonly kind: 'excluded' | 'ready' }
+  | { readonly kind: 'excluded' }
+  /** What would be lost on the node, or is otherwise than before; empty for nothing. */
+  | { readonly kind: 'ready'; readonly warning: string }
   /** Why; empty until its agent has said anything. */
   | { readonly kind: 'not ready'; readonly why: string };
 
@@ -15,7 +17,8 @@ const nodeNetworkState: Query<NodeNetworkState> = defineQuery('node-network-stat
   const spec = world.providerNetworks.get(network)?.spec;
   const { labels = {}, annotations = {} } = world.nodes.get(name)?.metadata ?? {};
   if (spec === undefined || isExcluded(spec, name, labels)) return { kind: 'excluded' };
-  if (labels[nodeNetworkKey(network, 'ready')] === 'true') return { kind: 'ready' };
+  if (labels[nodeNetworkKey(network, 'ready')] === 'true')
+    return { kind: 'ready', warning: annotations[nodeNetworkKey(network, 'warning')] ?? '' };
   return { kind: 'not ready', why: annotations[nodeNetworkKey(network, 'err_mesg')] ?? '' };
 });
 

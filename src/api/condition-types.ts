@@ -46,7 +46,7 @@ export const CONDITION_TYPES = {
   InUse: { on: 'OvnEip', means: 'NAT rules use the address; the message counts and names them; present only while they do' },
   NatConflict: {
     on: 'OvnFip, OvnSnatRule, OvnDnatRule',
-    means: 'a rule that translates the same waits for this one; present only while it does',
+    means: 'a rule that cannot be in effect beside this one waits for it; present only while it does',
   },
   VlanConflict: { on: 'Vlan', means: 'a newer Vlan with the same tag waits for this one; present only while it does' },
   DeletionBlocked: { on: 'kinds that others can use', means: 'the object is being deleted and has blockers' },

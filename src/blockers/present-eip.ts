@@ -13,9 +13,9 @@ export const presentEip: Query<string> = defineQuery('nat-present-eip', (world, 
   const at = key.indexOf('/');
   const resource = key.slice(0, at) as NatRuleResource;
   const rule = world.natRules[resource].get(key.slice(at + 1));
-  if (rule === undefined || world.ask(isLateForEip, key)) return '';
+  if (rule === undefined) return '';
   const [before, now] = [annotatedEip(rule) ?? '', eipOfRule(rule)];
-  if (before === '' || now === '' || before === now) return '';
+  if (before === '' || before === now) return '';
   const held = world.addressObject(eipResourceOf(resource), before)?.held;
   const translated = [rule.status?.v4Eip ?? '', rule.status?.v6Eip ?? ''].filter((one) => one !== '');
   return held !== undefined && translated.length > 0 && translated.every((one) => [held.v4, held.v6].includes(one)) ? before : '';

@@ -55,7 +55,7 @@ test('a conflict is said of both rules, with the command that shows the other on
   assert.deepEqual(found(made), ['conflict OvnFip f1', 'not ready OvnFip f2']);
   const second = explained(made, 'ovn-fips', 'f2');
   assert.deepEqual([second.waiting?.reason, second.next], ['NatConflict', ['kubectl describe ovn-fips.kubeovn.io f1']]);
-  assert.match(explained(made, 'ovn-fips', 'f1').notes[0]?.message ?? '', /OvnFip f2, which translates the same, waits for it/);
+  assert.match(explained(made, 'ovn-fips', 'f1').notes[0]?.message ?? '', /OvnFip f2 waits for it, since OVN cannot translate both/);
 });
 
 test('two sources of one address inside are said of both', () => {

@@ -10,7 +10,7 @@ import type { NatRule } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { eipKeptByRule, eipTerminating } from '../vip-eip/nat-rule.ts';
+import { eipTerminating } from '../vip-eip/nat-rule.ts';
 import type { Problem } from './external-problem.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 
@@ -38,7 +38,8 @@ const ovnEipInUse: Query<OvnEipInUse | undefined> = defineQuery('ovn-eip-in-use'
   return { name, subnet, v4: held?.v4 ?? '', v6: held?.v6 ?? '', type: typeInEffect ?? type };
 });
 
-export function eipOf(world: World, resource: OvnNatRule, rule: NatRule): RuleEip | Problem {
+/** @param isFormer the rule as it was when its rows were written */
+export function eipOf(world: World, resource: OvnNatRule, rule: NatRule, isFormer = false): RuleEip | Problem {
   const { kind } = traitsOf(resource);
   const { name } = rule.metadata;
   const value = eipOfRule(rule);
@@ -47,20 +48,13 @@ export function eipOf(world: World, resource: OvnNatRule, rule: NatRule): RuleEi
     return { reason, message, ...(value === '' && { incomplete: true as const }) };
   };
   if (value === '') return problem('NatRuleInvalid', 'is empty', `an ${kind} names the OvnEip with its external address`);
-  if (world.ask(isLateForEip, `${resource}/${name}`)) return eipTerminating(resource, rule);
+  if (!isFormer && world.ask(isLateForEip, `${resource}/${name}`)) return eipTerminating(resource, rule);
   const eip = world.ask(ovnEipInUse, value);
   const held = heldByRule(rule);
-  const kept = world.ask(eipKeptByRule, `${resource}/${name}`);
-  const before = kept === '' ? undefined : world.ask(ovnEipInUse, kept);
-  if (before !== undefined) {
-    const text = eip === undefined ? 'names no OvnEip that exists' : 'has no address yet';
-    const next = commandText`the ${kind} keeps that of OvnEip ${kept} until it has; kubectl describe ovn-eip ${value}`;
-    const missing = problem(eip === undefined ? 'EipMissing' : 'EipPending', text, next);
-    return { name: kept, subnet: before.subnet, v4: before.v4, v6: before.v6, missing };
-  }
   if (eip === undefined) {
     const [text, advice] = ['names no OvnEip that exists', commandText`kubectl get ovn-eip ${value}`] as const;
-    if (held === undefined) return problem('EipMissing', text, advice);
+    // What a rule named before holds nothing once it is gone.
+    if (held === undefined || isFormer) return problem('EipMissing', text, advice);
     const kept = held.addresses.join(',');
     const missing = problem('EipMissing', `${text}; the ${kind} holds its address ${kept}, and translates it until it is deleted`, advice);
     const ofFamily = (family: 4 | 6): string => held.addresses.find((one) => parseAddress(one)?.family === family) ?? '';

@@ -30,6 +30,8 @@ export interface Translation {
   readonly protocol: string;
   readonly externalPort: string;
   readonly internalPort: string;
+  /** Record of the spec that it carries out (`../../kinds/ovn-fip/table/former-specs.ts`); empty for the annotation of a pod. */
+  readonly spec: string;
   /** What of it reaches nothing, as it looks. */
   readonly outside?: Finding;
   /** Why it is in effect although its spec is not carried out as it stands. */

@@ -18,11 +18,17 @@ export const precedence: Query<string> = defineQuery('nat-precedence', (world, k
   const entry = world.derived(translations).get(key);
   const { namespace: resource, name } = splitKey(key);
   if (entry === undefined || isPodUse(resource) || entry.result.kind === 'problem') return entry?.age ?? '';
+  if (entry.isFormer) return `${AS_IT_IS} ${entry.age}`;
   const rule = world.natRules[resource as OvnNatRule].get(name);
   return `${rule === undefined ? NEW : rank(world, resource as OvnNatRule, rule, entry.result)} ${entry.age}`;
 });
 
 const [AS_IT_IS, EDITED, NEW] = ['0', '1', '2'] as const;
+
+/** Whether a rule translates what it asks for already, as far as others could be asking for the same. */
+export function isAsItIs(world: World, key: string): boolean {
+  return world.ask(precedence, key).startsWith(`${AS_IT_IS} `);
+}
 
 function rank(world: World, resource: OvnNatRule, rule: NatRule, now: Translation): string {
   const had = presentTranslation(rule, now);

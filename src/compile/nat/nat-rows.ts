@@ -1,5 +1,6 @@
 /** The Northbound rows of a translation: NAT rows, or the load balancer of an OvnDnatRule, in the router of the Vpc. */
-import { ownerText } from '../../nb/ownership.ts';
+import { ownerText, SPEC_KEY } from '../../nb/ownership.ts';
+import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { MemberOutput, RowOutput, RowOwner } from '../output.ts';
@@ -45,7 +46,12 @@ function natRow(resource: OvnNatRule, translation: Translation, { external, inne
       logical_ip: inner,
       ...(isFip ? fipColumns(translation) : { logical_port: null, external_mac: null, options: {} }),
     },
+    ...recordOf(translation),
   };
+}
+
+function recordOf({ spec }: Translation): Pick<RowOutput, 'externalIds'> {
+  return spec === '' ? {} : { externalIds: { [SPEC_KEY]: spec } };
 }
 
 /**
@@ -70,6 +76,7 @@ function loadBalancer(world: World, translation: Translation, owner: RowOwner): 
     owner,
     rule: NAT_RULE,
     columns: { name: owner.name, protocol, vips: vipsOf(translation), options: protocol === 'udp' ? { ct_flush: 'true' } : {} },
+    ...recordOf(translation),
   };
   // A load balancer of a Vpc with that name does not come into another router.
   const present = world.rows.state(id)?.ownership;
@@ -84,6 +91,31 @@ function vipsOf({ pairs, externalPort, internalPort }: Translation): Readonly<Re
       return [at(external, externalPort), at(inner, internalPort)];
     }),
   );
+}
+
+/** Whether a row of the rule is one of this translation: of a load balancer, whether it still has an address and target of it. */
+export function isRowOf(world: World, resource: OvnNatRule, translation: Translation, row: RowId): boolean {
+  if (resource !== 'ovn-dnat-rules') {
+    const type = resource === 'ovn-fips' ? 'dnat_and_snat' : 'snat';
+    return translation.pairs.some(({ external, inner }) => natId(translation.vpc, type, external, inner) === row);
+  }
+  const vips = world.rows.column(row, 'vips');
+  return (
+    vips instanceof Map &&
+    Object.entries(vipsOf(translation)).some(([vip, backend]) => vips.get(vip) === backend) &&
+    world.rows.hasMember(routerId(translation.vpc), 'load_balancer', row)
+  );
+}
+
+/** Whether one of the rows is in OVN, as observed. */
+export function hasSomeRow(world: World, resource: OvnNatRule, translation: Translation, owner: RowOwner): boolean {
+  const ids =
+    resource === 'ovn-dnat-rules'
+      ? [rowId('Load_Balancer', owner.name)]
+      : translation.pairs.map(({ external, inner }) =>
+          natId(translation.vpc, resource === 'ovn-fips' ? 'dnat_and_snat' : 'snat', external, inner),
+        );
+  return ids.some((id) => isOurs(world, id, owner) && isRowOf(world, resource, translation, id));
 }
 
 /** Whether the rows are in OVN, as observed. */

@@ -5,6 +5,7 @@
 import { FINALIZER } from '../../api/well-known.ts';
 import { commandText } from '../../text/command-text.ts';
 import { keysOf } from '../../world/domain.ts';
+import { recordedSpec } from '../../kinds/ovn-fip/table/former-specs.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -15,15 +16,16 @@ import { INEFFECTIVE, ineffectiveCondition } from '../ineffective-condition.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { conflictSentence, describeRule, otherSourcesText, precedingRule, waitingRules } from './nat-conflicts.ts';
+import { describeRule } from './nat-conflict-text.ts';
+import { waitingRules } from './nat-conflicts.ts';
+import { inEffect, obstacle } from './nat-in-effect.ts';
+import { otherSourcesText } from './nat-sources.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
 import { outgoingPolicies } from './outgoing-policies.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import type { Translation } from './nat-pairs.ts';
-import { natId } from './nat-pairs.ts';
 import { foreignNat } from './foreign-nat.ts';
-import { isOurs } from '../vpc/vpc-view.ts';
-import { translations } from './translation.ts';
+import { staysText, translations } from './translation.ts';
 
 /** The rule of a kind. */
 export function ovnNatRule(resource: OvnNatRule): Rule {
@@ -39,7 +41,6 @@ interface RuleView {
   readonly created: string;
   readonly terminating: boolean;
   readonly durable: boolean;
-  readonly ipName: string;
 }
 
 /** What the rows and the status of a rule depend on, beside its translation. */
@@ -53,7 +54,6 @@ const ruleView: Query<RuleView | undefined> = defineQuery('nat-rule-view', (worl
     created: creationTimestamp,
     terminating: deletionTimestamp !== undefined,
     durable: finalizers.includes(FINALIZER),
-    ipName: rule.spec.ipName ?? '',
   };
 });
 
@@ -67,57 +67,41 @@ function outputs(world: World, resource: OvnNatRule, name: string): readonly Out
   if (view.terminating || entry === undefined) return [patch];
   const { result } = entry;
   if (result.kind === 'problem') return [{ ...patch, ...notInEffect(resource, patch, result) }];
-  const preceding = world.ask(precedingRule, key);
-  if (preceding !== '')
-    return [
-      {
-        ...patch,
-        ...notInEffect(resource, patch, {
-          reason: 'NatConflict',
-          message: conflictSentence(world, resource, { name, vpc: entry.vpc }, preceding),
-        }),
-      },
-    ];
-  const foreign = foreignNat(world, resource, result);
-  if (
-    foreign !== undefined &&
-    !result.pairs.some(({ external, inner }) => isOurs(world, natId(result.vpc, 'dnat_and_snat', external, inner), owner))
-  )
-    return [
-      { ...patch, ...notInEffect(resource, patch, { reason: 'RowConflict', message: `${traitsOf(resource).kind} ${name}: ${foreign}` }) },
-    ];
-  const rows = natRows(world, resource, result, owner);
+  const why = world.ask(obstacle, key);
+  const effect = inEffect(world, key);
+  const refused = why === undefined ? undefined : { ...why, message: `${traitsOf(resource).kind} ${name}: ${why.message}` };
+  if (effect === undefined) return [{ ...patch, ...(refused !== undefined && notInEffect(resource, patch, refused)) }];
+  const translation: Translation =
+    refused === undefined
+      ? effect.result
+      : { ...effect.result, reported: { ...refused, message: `${refused.message}. ${staysText(resource, effect.result)}` } };
+  const rows = natRows(world, resource, translation, owner);
   // A rule that is not durable yet could go before its rows. Those of Kube-OVN, which gave it no finalizer in older releases, stay.
   if (!view.durable && !rows.some((row) => row.kind === 'row' && world.rows.state(row.id) !== undefined)) return [patch];
   return [
-    { ...patch, ...inEffect(world, resource, key, { view, owner, patch, translation: result }) },
+    { ...patch, ...inEffectFields(world, resource, key, { owner, patch, translation }) },
     ...rows,
-    ...outgoingPolicies(world, key, owner),
+    ...outgoingPolicies(world, key, effect, owner),
   ];
 }
 
 type Fields = Pick<PatchOutput, 'status' | 'conditions' | 'withoutConditions'>;
 
-function notInEffect(resource: OvnNatRule, patch: PatchOutput, { reason, message, inProgress }: Problem): Fields {
-  const accepted: ConditionOutput = {
-    ...({ type: 'Accepted', status: 'False', reason, message } as const),
-    ...(inProgress !== true && { event: 'Warning' as const }),
-  };
+function notInEffect(resource: OvnNatRule, patch: PatchOutput, problem: Problem): Fields {
   return {
-    status: statusOf(resource, undefined, false, ''),
-    conditions: [...(patch.conditions ?? []), accepted],
+    status: statusOf(resource, undefined, false),
+    conditions: [...(patch.conditions ?? []), reportedCondition(problem)],
     withoutConditions: [...(patch.withoutConditions ?? []), 'Ready', 'NatConflict', INEFFECTIVE],
   };
 }
 
-interface InEffect {
-  readonly view: RuleView;
+interface RuleInEffect {
   readonly owner: RowOwner;
   readonly patch: PatchOutput;
   readonly translation: Translation;
 }
 
-function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner, patch, translation }: InEffect): Fields {
+function inEffectFields(world: World, resource: OvnNatRule, key: string, { owner, patch, translation }: RuleInEffect): Fields {
   const { kind } = traitsOf(resource);
   const subject = `${kind} ${owner.name}`;
   const placed = hasRows(world, resource, translation, owner);
@@ -128,7 +112,7 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
   const conditions: ConditionOutput[] = [...(patch.conditions ?? [])];
   const absent: NonNullable<Fields['withoutConditions']>[number][] = [...(patch.withoutConditions ?? [])];
   if (translation.reported === undefined) absent.push('Accepted');
-  else conditions.push({ type: 'Accepted', status: 'False', ...translation.reported, event: 'Warning' });
+  else conditions.push(reportedCondition(translation.reported));
   if (ready) conditions.push({ type: 'Ready', status: 'True', reason: 'Translated', message: '' });
   else if (conflict !== undefined)
     conditions.push({ type: 'Ready', status: 'False', reason: 'RowConflict', message: `${subject}: ${conflict}`, event: 'Warning' });
@@ -146,22 +130,21 @@ function inEffect(world: World, resource: OvnNatRule, key: string, { view, owner
   if (first === undefined && sources === '') absent.push('NatConflict');
   else {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const waits = `${subject} is in effect, and ${first}${more}, which translates the same, waits for it; change or delete one of them`;
+    const waits = `${subject} is in effect, and ${first}${more} ${others.length === 0 ? 'waits' : 'wait'} for it, since OVN cannot translate both; change or delete one of them`;
     const message = [...(first === undefined ? [] : [waits]), ...(sources === '' ? [] : [`${subject}: ${sources}`])].join('. ');
     conditions.push({ type: 'NatConflict', status: 'True', reason: 'NatConflict', message, event: 'Warning', eventOnce: true });
   }
   // Until the rows are observed the status stays as it is, also that of an edited rule: each write would be followed by another one.
-  const status = placed || conflict !== undefined ? statusOf(resource, placed ? translation : undefined, ready, view.ipName) : undefined;
+  const status = placed || conflict !== undefined ? statusOf(resource, placed ? translation : undefined, ready) : undefined;
   return { ...(status !== undefined && { status }), conditions, withoutConditions: absent };
 }
 
+function reportedCondition({ reason, message, inProgress }: Problem): ConditionOutput {
+  return { type: 'Accepted', status: 'False', reason, message, ...(inProgress !== true && { event: 'Warning' as const }) };
+}
+
 /** The fields of the status that a kind has; empty for a rule without rows. */
-function statusOf(
-  resource: OvnNatRule,
-  translation: Translation | undefined,
-  ready: boolean,
-  ipName: string,
-): Readonly<Record<string, Json>> {
+function statusOf(resource: OvnNatRule, translation: Translation | undefined, ready: boolean): Readonly<Record<string, Json>> {
   const of = (family: 4 | 6, side: 'external' | 'inner'): string => translation?.pairs.find((pair) => pair.family === family)?.[side] ?? '';
   const [v4Inner, v6Inner] = resource === 'ovn-snat-rules' ? (['v4IpCidr', 'v6IpCidr'] as const) : (['v4Ip', 'v6Ip'] as const);
   return {
@@ -176,7 +159,7 @@ function statusOf(
       protocol: translation?.protocol ?? '',
       externalPort: translation?.externalPort ?? '',
       internalPort: translation?.internalPort ?? '',
-      ipName: translation === undefined ? '' : ipName,
+      ipName: recordedSpec(translation?.spec ?? '')?.ipName ?? '',
     }),
   };
 }

@@ -191,7 +191,7 @@ test('two rules that translate the same: the older one is in effect, both say so
   );
   assert.match(
     bench.condition('ovn-dnat-rules', 'd1', 'NatConflict')?.message ?? '',
-    /OvnDnatRule d2, which translates the same, waits for it/,
+    /OvnDnatRule d2 waits for it, since OVN cannot translate both/,
   );
   assert.deepEqual([bench.object('ovn-dnat-rules', 'd2')?.status?.['ready'], bench.row('Load_Balancer', 'd2')], [false, undefined]);
   assert.equal(bench.object('ovn-dnat-rules', 'd3')?.status?.['ready'], true);

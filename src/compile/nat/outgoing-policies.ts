@@ -9,30 +9,35 @@ import type { World } from '../../world/world.ts';
 import type { RowOutput, RowOwner } from '../output.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
-import { precedingRule } from './nat-conflicts.ts';
-import { translations } from './translation.ts';
+import type { EntryInEffect } from './nat-in-effect.ts';
+import { inEffect } from './nat-in-effect.ts';
+import { formerTranslations, translations } from './translation.ts';
 
 const RULE = 'nat-outgoing';
 /** That of Kube-OVN's annotation `north_gateway`. */
 const PRIORITY = 29_250;
 
-/** Of several rules with one match, the oldest in effect has the policy. @param key of the rule, which is in effect */
-export function outgoingPolicies(world: World, key: string, owner: RowOwner): readonly RowOutput[] {
-  const table = world.derived(translations);
-  const entry = table.get(key);
-  if (entry === undefined || entry.result.kind === 'problem') return [];
-  const { vpc, external, pairs } = entry.result;
-  return entry.outgoing.flatMap((match, at): readonly RowOutput[] => {
+/** Of several rules with one match, the oldest in effect has the policy. @param key of the rule, of which `entry` is in effect */
+export function outgoingPolicies(
+  world: World,
+  key: string,
+  { result, outgoing, age }: EntryInEffect,
+  owner: RowOwner,
+): readonly RowOutput[] {
+  const { vpc, external, pairs } = result;
+  return outgoing.flatMap((match, at): readonly RowOutput[] => {
     const nexthop = nextHop(world, external, pairs[at]?.family ?? 4);
-    if (nexthop === '' || isOfOlder(world, key, match)) return [];
+    if (nexthop === '' || isOfOlder(world, key, age, match)) return [];
     return [policyRow(vpc, { priority: PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, RULE)];
   });
 }
 
-function isOfOlder(world: World, key: string, match: string): boolean {
-  const table = world.derived(translations);
-  const age = (one: string): string => table.get(one)?.age ?? '';
-  return [...table.bucket('outgoing', match)].some((one) => one !== key && age(one) < age(key) && world.ask(precedingRule, one) === '');
+function isOfOlder(world: World, key: string, age: string, match: string): boolean {
+  const keys = [translations, formerTranslations].flatMap((table) => [...world.derived(table).bucket('outgoing', match)]);
+  return keys.some((one) => {
+    const other = one === key ? undefined : inEffect(world, one);
+    return other !== undefined && other.age < age && other.outgoing.includes(match);
+  });
 }
 
 /** As the ConfigMap of the external gateway says, else the gateway of the external Subnet; empty for none. */

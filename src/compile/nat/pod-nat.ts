@@ -10,8 +10,9 @@ import { podOwner, podView } from '../pod/view/pod-view.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { conflictText, otherSourcesText, precedingRule } from './nat-conflicts.ts';
+import { inEffect, obstacle } from './nat-in-effect.ts';
 import { podNatRows } from './nat-rows.ts';
+import { otherSourcesText } from './nat-sources.ts';
 import { outgoingPolicies } from './outgoing-policies.ts';
 import type { PodUse } from './pod-translation.ts';
 import { POD_USES, podTranslation } from './pod-translation.ts';
@@ -71,10 +72,11 @@ function outputsOf(world: World, use: PodUse, pod: PodView): Result | undefined 
   if (entry === undefined || entry.result.kind === 'problem')
     return { rows, ...(entry !== undefined && { problem: entry.result as Problem }) };
   const { result } = entry;
-  const preceding = world.ask(precedingRule, key);
-  if (preceding !== '')
-    return { rows, problem: { reason: 'NatConflict', message: `${subjectOf(use, pod)}: ${conflictText(world, result.vpc, preceding)}` } };
-  rows.push(...podNatRows(use, result, podOwner(pod)), ...outgoingPolicies(world, key, podOwner(pod)));
+  const why = world.ask(obstacle, key);
+  const effect = inEffect(world, key);
+  if (why !== undefined || effect === undefined)
+    return { rows, ...(why !== undefined && { problem: { ...why, message: `${subjectOf(use, pod)}: ${why.message}` } }) };
+  rows.push(...podNatRows(use, result, podOwner(pod)), ...outgoingPolicies(world, key, effect, podOwner(pod)));
   const sources = otherSourcesText(world, key);
   if (hasExternalPort(world, result.vpc, result.external) && placed)
     return { rows, ...(sources !== '' && { note: `${subjectOf(use, pod)}: ${sources}` }) };

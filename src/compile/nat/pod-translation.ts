@@ -173,6 +173,7 @@ function translationFor(world: World, use: PodUse, pod: PodView, text: string): 
     protocol: '',
     externalPort: '',
     internalPort: '',
+    spec: '',
   };
   const request: AddressRequest = {
     claimant: claimantOfObject(isEip ? 'PodEip' : 'PodSnat', pod.key),

@@ -133,8 +133,8 @@ test('several rules share one EIP, except with a distributed OvnFip: both say so
     ['ovn-dnat-rules', 'd1'],
     ['ovn-snat-rules', 's1'],
   ] as const)
-    assert.match(bench.condition(resource, name, 'Accepted')?.message ?? '', /OvnFip f1 translates the same/);
-  assert.match(bench.condition('ovn-fips', 'f1', 'NatConflict')?.message ?? '', /waits for it/);
+    assert.match(bench.condition(resource, name, 'Accepted')?.message ?? '', /OvnFip f1 is distributed and has the same external address/);
+  assert.match(bench.condition('ovn-fips', 'f1', 'NatConflict')?.message ?? '', /1 more wait for it/);
   assert.deepEqual([bench.row('Load_Balancer', 'd1'), bench.rows('NAT').length], [undefined, 1]);
   bench.edit('ovn-fips', 'f1', { type: 'centralized' });
   bench.converge();

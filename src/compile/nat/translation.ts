@@ -2,30 +2,26 @@
  * What each OvnFip, OvnSnatRule and OvnDnatRule, and the annotations of pods, ask OVN to translate, or why it cannot be: one derived table
  * for all of them, since a rule of one kind can conflict with those of another.
  */
-import { findingOf } from '../../api/validation/finding.ts';
-import { commandText } from '../../text/command-text.ts';
-import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import { keysOf, prefixed } from '../../world/domain.ts';
-import { requestedExternals } from '../../world/external-subnets.ts';
+import type { Domain } from '../../world/domain.ts';
+import { formerSpecs } from '../../kinds/ovn-fip/table/former-specs.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
-import { eipOfRule } from '../../world/nat-rules.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
+import type { Indexes } from '../../world/table.ts';
 import type { World } from '../../world/world.ts';
 import { defineTable } from '../../world/world.ts';
-import { podView } from '../pod/view/pod-view.ts';
-import type { Problem } from './external-problem.ts';
-import { eipOf } from './nat-eip.ts';
-import type { Pair, Translation } from './nat-pairs.ts';
-import { targetOf } from './nat-target.ts';
+import type { RowOwner } from '../output.ts';
+import { podOwner, podView } from '../pod/view/pod-view.ts';
+import type { Translation } from './nat-pairs.ts';
+import { isRowOf } from './nat-rows.ts';
 import { isPodUse, POD_USES, podReservationProblem, podTranslation } from './pod-translation.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import { OVN_NAT_RULES } from './ovn-nat-rules.ts';
+import type { Requested } from './requested-translation.ts';
+import { translationOf } from './requested-translation.ts';
 
-interface Entry {
-  readonly name: string;
-  /** Identity and age of the rule, by which one of several new rules that conflict has precedence. */
-  readonly age: string;
-  readonly result: Translation | ({ readonly kind: 'problem' } & Problem);
+/** What a rule asks for that another one can ask for too. */
+export interface Asked {
   /** Whose router translates; empty for a problem. */
   readonly vpc: string;
   /** What no other rule may translate. */
@@ -36,9 +32,28 @@ interface Entry {
   readonly sends: readonly string[];
   /** No other rule may use the addresses of both sides: the node of a port answers for them, where all others need a gateway node to do so. */
   readonly exclusive: boolean;
+}
+
+export interface Entry extends Asked {
+  readonly name: string;
+  readonly owner: RowOwner;
+  /** Identity and age of the rule, by which one of several new rules that conflict has precedence. */
+  readonly age: string;
+  readonly result: Requested;
+  /** The spec cannot be carried out, and what its rows translate stays. */
+  readonly isFormer: boolean;
   /** What the router sends outside for it, as matches; only of the default Vpc. */
   readonly outgoing: readonly string[];
 }
+
+const INDEXES: Indexes<Entry> = {
+  claim: ({ claims }) => claims,
+  address: ({ addresses }) => addresses,
+  exclusive: ({ addresses, exclusive }) => (exclusive ? addresses : []),
+  sends: ({ sends }) => sends,
+  'sends-exclusive': ({ sends, exclusive }) => (exclusive ? sends : []),
+  outgoing: ({ outgoing }) => outgoing,
+};
 
 /**
  * Key: `<resource>/<name>`, or `<use>/<namespace>/<name>` of a pod. Index `claim`; `address`: external address; `exclusive`: the same of rules
@@ -48,7 +63,7 @@ export const translations = defineTable<Entry>(
   'nat-translations',
   (world) =>
     prefixed({
-      ...Object.fromEntries(OVN_NAT_RULES.map((resource) => [`${resource}/`, keysOf(world.natRules[resource])])),
+      ...ruleKeys(world),
       ...Object.fromEntries(
         Object.entries(POD_USES).map(([use, { annotation }]) => [
           `${use}/`,
@@ -57,35 +72,104 @@ export const translations = defineTable<Entry>(
       ),
     }),
   (world, key) => {
-    const at = key.indexOf('/');
-    if (isPodUse(key.slice(0, at))) return podEntry(world, key);
-    const resource = key.slice(0, at) as OvnNatRule;
-    const rule = world.natRules[resource].get(key.slice(at + 1));
-    if (rule === undefined || rule.metadata.deletionTimestamp !== undefined) return undefined;
-    const { creationTimestamp, uid } = rule.metadata;
-    return entryOf(world, resource, { name: rule.metadata.name, age: `${creationTimestamp} ${uid}` }, translationOf(world, resource, rule));
+    if (isPodUse(splitKey(key).namespace)) return podEntry(world, key);
+    const found = ruleOf(world, key);
+    if (found === undefined) return undefined;
+    const { resource, rule } = found;
+    const requested = translationOf(world, resource, rule);
+    const former = requested.kind === 'problem' ? formerOf(world, key, resource, rule) : undefined;
+    if (requested.kind !== 'problem' || former === undefined) return entryOf(world, resource, named(resource, rule), requested);
+    const reported = { ...requested, message: `${requested.message}. ${staysText(resource, former)}` };
+    return { ...entryOf(world, resource, named(resource, rule), { ...former, reported }), isFormer: true };
   },
-  {
-    claim: ({ claims }) => claims,
-    address: ({ addresses }) => addresses,
-    exclusive: ({ addresses, exclusive }) => (exclusive ? addresses : []),
-    sends: ({ sends }) => sends,
-    'sends-exclusive': ({ sends, exclusive }) => (exclusive ? sends : []),
-    outgoing: ({ outgoing }) => outgoing,
-  },
+  INDEXES,
 );
 
-function entryOf(world: World, as: OvnNatRule, of: Pick<Entry, 'name' | 'age'>, result: Entry['result']): Entry {
-  if (result.kind === 'problem') return { ...of, result, vpc: '', claims: [], addresses: [], sends: [], exclusive: false, outgoing: [] };
+/**
+ * What the rows of an edited rule translate, where its spec could be carried out and asks for something else: it stays in effect while
+ * another rule or a row of another program has that. Key and indexes as above.
+ */
+export const formerTranslations = defineTable<Entry>(
+  'nat-former-translations',
+  (world) => prefixed(ruleKeys(world)),
+  (world, key) => {
+    const found = ruleOf(world, key);
+    const entry = found === undefined ? undefined : world.derived(translations).get(key);
+    if (found === undefined || entry === undefined || entry.isFormer || entry.result.kind === 'problem') return undefined;
+    const { resource, rule } = found;
+    const former = formerOf(world, key, resource, rule);
+    return former === undefined || isSame(former, entry.result) ? undefined : entryOf(world, resource, named(resource, rule), former);
+  },
+  INDEXES,
+);
+
+function ruleKeys(world: World): Readonly<Record<string, Domain>> {
+  return Object.fromEntries(OVN_NAT_RULES.map((resource) => [`${resource}/`, keysOf(world.natRules[resource])]));
+}
+
+/** Undefined for a rule that is missing or being deleted. */
+function ruleOf(world: World, key: string): { readonly resource: OvnNatRule; readonly rule: NatRule } | undefined {
+  const at = key.indexOf('/');
+  const resource = key.slice(0, at) as OvnNatRule;
+  const rule = world.natRules[resource].get(key.slice(at + 1));
+  return rule === undefined || rule.metadata.deletionTimestamp !== undefined ? undefined : { resource, rule };
+}
+
+type Of = Pick<Entry, 'name' | 'owner' | 'age'>;
+
+function named(resource: OvnNatRule, { metadata: { name, creationTimestamp: created, uid } }: NatRule): Of {
+  const owner = { kind: traitsOf(resource).kind.toLowerCase(), namespace: '', name, uid, created };
+  return { name, owner, age: `${created} ${uid}` };
+}
+
+/**
+ * What the rows of an edited rule translate; undefined if they are as the spec says, or if what they translate is not the rule's any
+ * longer: its former target or OvnEip is gone, or has another address.
+ */
+function formerOf(world: World, key: string, resource: OvnNatRule, rule: NatRule): Translation | undefined {
+  const former = world.derived(formerSpecs).get(key);
+  if (former === undefined) return undefined;
+  const before = translationOf(world, resource, { ...rule, spec: former.spec }, true);
+  if (before.kind === 'problem' || !isRowOf(world, resource, before, former.row)) return undefined;
+  const { outside: _ofFormerSpec, ...translation } = before;
+  return translation;
+}
+
+function isSame(one: Translation, other: Translation): boolean {
+  const text = ({ spec: _spec, outside: _outside, reported: _reported, ...translated }: Translation): string => JSON.stringify(translated);
+  return text(one) === text(other);
+}
+
+/** The sentence about what stays in effect. */
+export function staysText(resource: OvnNatRule, { vpc, eip, pairs, protocol, externalPort, internalPort }: Translation): string {
+  const texts = pairs.map(({ external, inner }) => {
+    if (resource === 'ovn-snat-rules') return `${inner} to ${external}`;
+    if (resource === 'ovn-fips') return `${external} to ${inner}`;
+    return `${protocol} port ${externalPort} of ${external} to port ${internalPort} of ${inner}`;
+  });
+  return `Until then router ${vpc} translates as before the edit: ${texts.join(', ')} (OvnEip ${eip})`;
+}
+
+function entryOf(world: World, as: OvnNatRule, of: Of, result: Requested): Entry {
+  const isFormer = false;
+  if (result.kind === 'problem')
+    return { ...of, result, isFormer, vpc: '', claims: [], addresses: [], sends: [], exclusive: false, outgoing: [] };
   return {
     ...of,
     result,
-    vpc: result.vpc,
-    claims: claimsOf(as, result),
-    addresses: addressesOf(result),
-    sends: sendsOf(as, result),
-    exclusive: result.distributed,
+    isFormer,
+    ...askedBy(as, result),
     outgoing: result.vpc === world.settings.defaultVpc ? outgoingMatches(as, result) : [],
+  };
+}
+
+export function askedBy(as: OvnNatRule, translation: Translation): Asked {
+  return {
+    vpc: translation.vpc,
+    claims: claimsOf(as, translation),
+    addresses: addressesOf(translation),
+    sends: sendsOf(as, translation),
+    exclusive: translation.distributed,
   };
 }
 
@@ -96,7 +180,11 @@ function podEntry(world: World, key: string): Entry | undefined {
   const found = world.ask(podTranslation, key);
   if (pod === undefined || found === undefined || !isPodUse(use)) return undefined;
   const as = use === 'pod-eip' ? 'ovn-fips' : 'ovn-snat-rules';
-  const of = { name, age: `~ ${'placed' in found && found.placed ? 'placed' : 'requested'} ${pod.created} ${pod.uid}` };
+  const of = {
+    name,
+    owner: podOwner(pod),
+    age: `~ ${'placed' in found && found.placed ? 'placed' : 'requested'} ${pod.created} ${pod.uid}`,
+  };
   const problem = 'reason' in found ? found : podReservationProblem(world, use, pod, found);
   if (problem !== undefined) return entryOf(world, as, of, { kind: 'problem', ...problem });
   return 'translation' in found ? entryOf(world, as, of, found.translation) : undefined;
@@ -128,103 +216,6 @@ function hostOf(inner: string): string {
 export function outgoingMatches(as: OvnNatRule, { pairs, protocol, internalPort }: Translation): readonly string[] {
   const replies = as === 'ovn-dnat-rules' ? ` && ${protocol}.src == ${Number(internalPort)}` : '';
   return pairs.map(({ family, inner }) => `ip${family}.src == ${inner}${replies}`);
-}
-
-/** What a rule asks for, or why it cannot have it. */
-export function translationOf(world: World, resource: OvnNatRule, rule: NatRule): Entry['result'] {
-  const invalid = portProblem(resource, rule);
-  if (invalid !== undefined) return { kind: 'problem', ...invalid };
-  const eip = eipOf(world, resource, rule);
-  if ('reason' in eip) return { kind: 'problem', ...eip };
-  const target = targetOf(world, resource, rule);
-  if ('reason' in target) return { kind: 'problem', ...target };
-  const problem = (reason: Problem['reason'], field: string, value: string, text: string, advice: string): Entry['result'] => {
-    const subject = { kind: traitsOf(resource).kind, name: rule.metadata.name };
-    return { kind: 'problem', reason, message: findingOf(subject, { code: reason, field, value, problem: text, rule: advice }).message };
-  };
-  const pairs = ([4, 6] as const).flatMap((family): readonly Pair[] => {
-    const [external, inner] = family === 4 ? [eip.v4, target.v4] : [eip.v6, target.v6];
-    return external === '' || inner === '' ? [] : [{ family, external, inner }];
-  });
-  const { spec } = rule;
-  if (pairs.length === 0) {
-    const has = (texts: { readonly v4: string; readonly v6: string }): string =>
-      [texts.v4, texts.v6].filter((text) => text !== '').join(',');
-    return problem(
-      'NatFamilyMismatch',
-      'spec.ovnEip',
-      eipOfRule(rule),
-      `has ${has(eip)}, and the rule translates ${has(target)}`,
-      'both need an address of one family',
-    );
-  }
-  if (!world.ask(requestedExternals, target.vpc).includes(eip.subnet)) {
-    const next = commandText`kubectl edit vpc ${target.vpc}`;
-    const advice = `the router needs a port there: set spec.enableExternal and, for a Subnet other than ${world.settings.externalSubnet}, spec.extraExternalSubnets of the Vpc; ${next}`;
-    return problem(
-      'VpcNotConnected',
-      'spec.ovnEip',
-      eipOfRule(rule),
-      `is from Subnet ${eip.subnet}, which Vpc ${target.vpc} is not connected to`,
-      advice,
-    );
-  }
-  if (eip.portOf !== undefined && eip.portOf !== target.vpc)
-    return problem(
-      'EipTypeInvalid',
-      'spec.ovnEip',
-      eipOfRule(rule),
-      `has type lrp: it is the port of the router of Vpc ${eip.portOf}, and the rule is of Vpc ${target.vpc}`,
-      'two routers would answer for its address; use an OvnEip of type nat',
-    );
-  const isFip = resource === 'ovn-fips';
-  const isDnat = resource === 'ovn-dnat-rules';
-  return {
-    kind: 'translation',
-    vpc: target.vpc,
-    eip: eip.name,
-    external: eip.subnet,
-    pairs,
-    mac: isFip ? target.mac : '',
-    port: isFip ? (spec.ipName ?? '') : '',
-    distributed: isFip && isDistributed(world, spec.type ?? ''),
-    protocol: isDnat ? (spec.protocol ?? '').toLowerCase() : '',
-    externalPort: isDnat ? (spec.externalPort ?? '') : '',
-    internalPort: isDnat ? (spec.internalPort ?? '') : '',
-    ...(eip.missing !== undefined && { reported: eip.missing }),
-    ...(target.outside !== undefined && { outside: target.outside }),
-  };
-}
-
-/** Without a type of its own an OvnFip has that of the external gateway's ConfigMap, also in other Vpcs, as with Kube-OVN. */
-function isDistributed(world: World, type: string): boolean {
-  return type === 'distributed' || (type === '' && enabledGatewayConfig(world)?.distributed === true);
-}
-
-/** Whether one of the fields with a fixed set of values is wrong. */
-function portProblem(resource: OvnNatRule, { metadata: { name }, spec }: NatRule): Problem | undefined {
-  const problem = (field: string, value: string, text: string, advice: string): Problem => {
-    const finding = findingOf(
-      { kind: traitsOf(resource).kind, name },
-      { code: 'NatRuleInvalid', field, value, problem: text, rule: advice },
-    );
-    return { reason: 'NatRuleInvalid', message: finding.message, ...(value === '' && { incomplete: true as const }) };
-  };
-  if (resource === 'ovn-fips') {
-    const { type = '' } = spec;
-    return ['', 'centralized', 'distributed'].includes(type)
-      ? undefined
-      : problem('spec.type', type, 'is not known', 'it is centralized, distributed or empty');
-  }
-  if (resource === 'ovn-snat-rules') return undefined;
-  const { protocol = '' } = spec;
-  if (!['tcp', 'udp'].includes(protocol.toLowerCase())) return problem('spec.protocol', protocol, 'is not known', 'it is tcp or udp');
-  for (const field of ['externalPort', 'internalPort'] as const) {
-    const value = spec[field] ?? '';
-    const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-    if (port < 1 || port > 65_535) return problem(`spec.${field}`, value, 'is no port', 'it is a number from 1 to 65535');
-  }
-  return undefined;
 }
 
 /**

@@ -62,7 +62,7 @@ test('a distributed OvnFip translates answers too, so nothing else sends from it
     ['ovn-fips', 'f2'],
     ['ovn-snat-rules', 's3'],
   ] as const)
-    assert.match(bench.condition(resource, name, 'Accepted')?.message ?? '', /OvnFip f1 translates the same/);
+    assert.match(bench.condition(resource, name, 'Accepted')?.message ?? '', /OvnFip f1 is distributed and has the same address inside/);
   made.put('ovn-snat-rules', 's4', { ovnEip: 'e3', vpc: 'blue', v4IpCidr: '10.5.0.0/24' });
   made.put('ovn-dnat-rules', 'd4', { ovnEip: 'e3', ...inner, ...port });
   for (const [resource, name] of [

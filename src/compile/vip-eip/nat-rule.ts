@@ -36,17 +36,6 @@ const eipAddresses: Query<EipAddresses | undefined> = defineQuery('eip-addresses
   return eip?.held === undefined ? undefined : { subnet: eip.subnet, ...eip.held };
 });
 
-/**
- * The EIP that a rule of OVN in effect keeps: it was edited to name another one, which has no address yet. Empty for none. Key:
- * `<resource>/<name>`.
- */
-export const eipKeptByRule: Query<string> = defineQuery('nat-eip-kept', (world, key) => {
-  const before = world.ask(presentEip, key);
-  const at = key.indexOf('/');
-  const rule = before === '' ? undefined : world.natRules[key.slice(0, at) as NatRuleResource].get(key.slice(at + 1));
-  return rule === undefined || world.ask(eipAddresses, `ovn-eips/${eipOfRule(rule)}`) !== undefined ? '' : before;
-});
-
 /** The rule of a kind of NAT rules. */
 export function natRuleAnnotations(resource: NatRuleResource): Rule {
   return {
@@ -61,13 +50,13 @@ export function natRuleAnnotations(resource: NatRuleResource): Rule {
       const held = heldByRule(rule);
       const addresses = world.ask(eipAddresses, `${eipResourceOf(resource)}/${eip}`);
       const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
+      // The annotation and the labels name the present EIP until its address is translated no longer.
+      if (world.ask(presentEip, `${resource}/${name}`) !== '') return [{ ...patch, withoutConditions: [CONFLICT] }];
       if (world.ask(isLateForEip, `${resource}/${name}`)) {
         const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
         const conditions = isOfOvn(resource) ? [] : [notAccepted];
         return [{ ...patch, ...withoutAddress(resource, rule, ''), conditions, withoutConditions: [CONFLICT] }];
       }
-      // The annotation and the labels name the present EIP until its address is translated no longer.
-      if (world.ask(presentEip, `${resource}/${name}`) !== '') return [{ ...patch, withoutConditions: [CONFLICT] }];
       if (addresses === undefined) {
         const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
         const conditions = conflict === undefined ? [] : [conflict];

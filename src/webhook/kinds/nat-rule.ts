@@ -3,10 +3,14 @@
  * EIP that is being deleted accepts no new NAT rule. Of OVN's kinds also what the spec alone shows to be wrong is denied, and what another rule
  * translates already.
  */
-import { conflictOfNew, sourcesOfNew } from '../../compile/nat/nat-conflicts.ts';
+import { conflictOfNew } from '../../compile/nat/nat-conflicts.ts';
+import { inEffect } from '../../compile/nat/nat-in-effect.ts';
+import { sourcesOfNew } from '../../compile/nat/nat-sources.ts';
 import { isOvnNatRule } from '../../compile/nat/ovn-nat-rules.ts';
-import { translationOf } from '../../compile/nat/translation.ts';
+import { translationOf } from '../../compile/nat/requested-translation.ts';
+import { staysText } from '../../compile/nat/translation.ts';
 import { eipTerminating } from '../../compile/vip-eip/nat-rule.ts';
+import { specRecord } from '../../kinds/ovn-fip/table/former-specs.ts';
 import type { NatRule, NatRuleResource } from '../../world/nat-rules.ts';
 import { eipOfRule, eipResourceOf, heldByRule, SPEC_FIELDS } from '../../world/nat-rules.ts';
 import { object, string } from '../../api/schema/schema.ts';
@@ -52,13 +56,13 @@ function warningsOf(resource: NatRuleResource, rule: NatRule, { world, complete 
   return warning === '' ? [] : [warning];
 }
 
-/** An edit that stops what the rule translates, and is no error: what it names may come later. */
+/** An edit that cannot be carried out yet, and is no error: what it names may come later. */
 function editWarnings(resource: NatRuleResource, before: NatRule, after: NatRule, { world, complete }: Observed): readonly string[] {
-  if (!complete || !isOvnNatRule(resource) || translationOf(world, resource, before).kind === 'problem') return [];
+  if (!complete || !isOvnNatRule(resource)) return [];
   const result = translationOf(world, resource, after);
-  // While its OvnEip has no address the rule keeps the one before.
-  const stops = result.kind === 'problem' && !['EipMissing', 'EipPending'].includes(result.reason);
-  return stops ? [`${result.message}; until then the rule translates nothing`] : [];
+  const effect = inEffect(world, `${resource}/${before.metadata.name}`);
+  if (result.kind !== 'problem' || effect === undefined || specRecord(before) === specRecord(after)) return [];
+  return [`${result.message}. ${staysText(resource, effect.result)}`];
 }
 
 /** The fields of a NAT rule that `world/nat-rules.ts` reads. */

@@ -108,11 +108,18 @@ test('an edit of a rule that translates: a field made empty is denied, and an un
   const scene = new NatScene();
   scene.eip('e1');
   const dnat = { ovnEip: 'e1', vpc: 'blue', v4Ip: '10.5.0.9', protocol: 'tcp', externalPort: '80', internalPort: '80' };
+  scene.put('ovn-dnat-rules', 'd1', dnat);
   const of = (edit: object): ReturnType<typeof validateRequest> => reviewed(scene, 'ovn-dnat-rules', 'd1', { ...dnat, ...edit }, dnat);
   assert.match(of({ protocol: '' }).denials[0]?.message ?? '', /spec\.protocol/);
   const { denials, warnings } = of({ vpc: '', v4Ip: '', ipName: 'typo.a' });
   assert.deepEqual(denials, []);
-  assert.match(warnings.join(), /^OvnDnatRule d1: spec\.ipName "typo\.a" names no IP .*; until then the rule translates nothing$/);
-  assert.deepEqual(of({ ovnEip: 'later' }), { denials: [], warnings: [] }, 'it keeps the OvnEip before');
+  assert.match(
+    warnings.join(),
+    /^OvnDnatRule d1: spec\.ipName "typo\.a" names no IP .*\. Until then router blue translates as before the edit: /,
+  );
+  assert.match(
+    of({ ovnEip: 'later' }).warnings.join(),
+    /"later" names no OvnEip.* as before the edit: tcp port 80 of \S+ to port 80 of 10\.5\.0\.9/,
+  );
   assert.deepEqual(of({ internalPort: '81' }), { denials: [], warnings: [] });
 });

@@ -5,6 +5,7 @@
 import type { World } from '../../../world/world.ts';
 import { conditionsOf } from '../../../world/conditions.ts';
 import type { NatRule, NatRuleResource } from '../../../world/nat-rules.ts';
+import { formerSpecs } from '../../ovn-fip/table/former-specs.ts';
 import { eipOfRule, natRulesOf, translationsOf } from '../../../world/nat-rules.ts';
 import { traitsOf } from '../../../world/resources.ts';
 import { OWNER_KEY } from '../../../nb/ownership.ts';
@@ -50,12 +51,16 @@ function contradictions(world: World, resource: NatRuleResource, rule: NatRule, 
   const said = translationsOf(rule).map(([external, inner]) => `${external}=${inner}`);
   const has = found.map(({ external, inner }) => `${addressOf(external)}=${addressOf(inner)}`);
   const differ = [...said.filter((one) => !has.includes(one)), ...has.filter((one) => !said.includes(one))];
-  const eip = world.addressObject('ovn-eips', eipOfRule(rule));
+  // An edit that cannot be carried out leaves its former OvnEip in use, and the rule says that it is not accepted.
+  const refused = conditionsOf(resource, rule).some(({ type, status }) => type === 'Accepted' && status === 'False');
+  const former = refused ? world.derived(formerSpecs).get(`${resource}/${rule.metadata.name}`) : undefined;
+  const name = former?.spec.ovnEip ?? eipOfRule(rule);
+  const eip = world.addressObject('ovn-eips', name);
   const foreign =
     eip?.held === undefined ? [] : translationsOf(rule).filter(([external]) => ![eip.held?.v4, eip.held?.v6].includes(external));
   return [
     ...(differ.length === 0 ? [] : [`says that it translates ${said.join() || 'nothing'}, and OVN has ${has.join() || 'nothing'}`]),
-    ...foreign.map(([external]) => `translates ${external}, which is no address of OvnEip ${eipOfRule(rule)}`),
+    ...foreign.map(([external]) => `translates ${external}, which is no address of OvnEip ${name}`),
     ...(ready?.status === 'True' && found.length === 0 ? ['is ready, and nothing of it is in OVN'] : []),
   ];
 }

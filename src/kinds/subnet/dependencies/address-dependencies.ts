@@ -1,7 +1,7 @@
 /** The dependencies of Vips, EIPs and NAT rules, which are alike for the kinds of each family. */
 import type { Dependency } from '../../../blockers/dependency.ts';
 import { eipsOfRule } from '../../../blockers/present-eip.ts';
-import { vipInUseBy } from '../../vip/dependencies/vip-of-rule.ts';
+import { formerRulesOf, vipsInUseBy } from '../../vip/dependencies/vip-of-rule.ts';
 import type { AddressResource } from '../../../world/address-objects.ts';
 import type { NatRuleResource } from '../../../world/nat-rules.ts';
 import { eipResourceOf, heldByRule } from '../../../world/nat-rules.ts';
@@ -65,10 +65,13 @@ function vipDependency(dependent: NatRuleResource): readonly Dependency[] {
       dependent,
       dependents: defineSet(
         `${dependent}-of-vip`,
-        (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'ip', value }],
-        where((world, vip, name) => world.ask(vipInUseBy, `${dependent}/${name}`) === vip),
+        (world, value) => [
+          { kind: 'bucket', table: world.natRules[dependent], index: 'ip', value },
+          { kind: 'keys', keys: formerRulesOf(world, dependent, value) },
+        ],
+        where((world, vip, name) => world.ask(vipsInUseBy, `${dependent}/${name}`).includes(vip)),
       ),
-      dependsOn: (world, name) => [world.ask(vipInUseBy, `${dependent}/${name}`)].filter((vip) => vip !== ''),
+      dependsOn: (world, name) => world.ask(vipsInUseBy, `${dependent}/${name}`),
     },
   ];
 }

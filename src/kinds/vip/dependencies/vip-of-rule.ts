@@ -1,15 +1,26 @@
 /** The Vip that a NAT rule translates to: it is in use until the rule names another target or is gone. */
 import type { NatRule, NatRuleResource } from '../../../world/nat-rules.ts';
+import { formerSpecs } from '../../ovn-fip/table/former-specs.ts';
 import { translationsOf, vipOfRule } from '../../../world/nat-rules.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 
-/** Empty for none, and for a Vip whose deletion began before the rule came. Key: `<resource>/<name>` of the rule. */
-export const vipInUseBy: Query<string> = defineQuery('nat-vip-in-use', (world, key) => {
+/**
+ * The Vip that a rule names, unless the deletion of that began before the rule came, and the one that its rows still translate to. Key:
+ * `<resource>/<name>` of the rule.
+ */
+export const vipsInUseBy: Query<readonly string[]> = defineQuery('nat-vips-in-use', (world, key) => {
   const at = key.indexOf('/');
   const rule = world.natRules[key.slice(0, at) as NatRuleResource].get(key.slice(at + 1));
-  return rule === undefined || isLateForVip(world, rule) ? '' : vipOfRule(rule);
+  const former = world.derived(formerSpecs).get(key);
+  const named = rule === undefined || isLateForVip(world, rule) ? '' : vipOfRule(rule);
+  return [...new Set([named, former === undefined ? '' : vipOfRule(former)])].filter((vip) => vip !== '');
 });
+
+/** The rules of a kind whose rows still translate to a Vip that they no longer name. */
+export function formerRulesOf(world: World, resource: NatRuleResource, vip: string): readonly string[] {
+  return [...world.derived(formerSpecs).bucket('vip', `${resource}/${vip}`)].map((key) => key.slice(resource.length + 1)).toSorted();
+}
 
 /**
  * A NAT rule does not block the deletion of a Vip if it was created afterwards, or edited afterwards to name the Vip: else the deletion

@@ -82,6 +82,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'bundle',
       'audit',
       'repair',
+      'migration',
       'laboratory',
     ],
     ...['commands'],

@@ -16,6 +16,7 @@ export const QUICK: Readonly<Record<string, () => Promise<Add>>> = {
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   repair: async () => (await import('./commands/repair.ts')).addRepair,
   plan: async () => (await import('./commands/plan.ts')).addPlan,
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrate,
   status: withRules(async () => (await import('./commands/status.ts')).addStatus),
   wait: async () => (await import('./commands/wait.ts')).addWait,
   gc: async () => (await import('./commands/gc.ts')).addGc,

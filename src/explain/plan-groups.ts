@@ -50,7 +50,11 @@ const MOST_FIELDS = 4;
 
 /** A table with one line for each group. */
 export function planGroupLines(plan: PlannedChanges): string[] {
-  const cells = planGroups(plan).map(({ change, kind, fields, names }) => {
+  return planGroupTable(planGroups(plan));
+}
+
+export function planGroupTable(groups: readonly PlanGroup[]): string[] {
+  const cells = groups.map(({ change, kind, fields, names }) => {
     const named = names.map((name) => (name === '' ? '-' : name));
     return [change, kind, String(names.length), listed(fields, MOST_FIELDS) || '-', listed(named, MOST_NAMES)];
   });

@@ -25,10 +25,13 @@ export function unimplementedGroups(
   world: World,
   chosen: (resource: ResourceName, key: string, object: Pick<AnyObservedObject, 'metadata' | 'spec'>) => boolean,
 ): readonly UnimplementedGroup[] {
-  const objects = [...world.unimplemented.entries()].flatMap(([id, object]) =>
-    id !== OF_THE_CLUSTER && chosen(object.resource, object.key, standIn(object)) ? [object] : [],
-  );
+  const objects = unimplementedObjects(world).filter((object) => chosen(object.resource, object.key, standIn(object)));
   return [...Map.groupBy(objects, ({ resource, feature }) => `${resource} ${feature}`).values()].map(groupOf);
+}
+
+/** Those that a user requested. */
+export function unimplementedObjects(world: World): readonly UnimplementedObject[] {
+  return [...world.unimplemented.entries()].flatMap(([id, object]) => (id === OF_THE_CLUSTER ? [] : [object]));
 }
 
 function groupOf(objects: readonly UnimplementedObject[]): UnimplementedGroup {

@@ -74,6 +74,8 @@ export interface KindResource extends ResourceTraits {
   readonly expected?: readonly string[];
   /** It is cluster-scoped, and each object is for the namespace in its `spec.namespace`. */
   readonly namespaceInSpec?: true;
+  /** Kube-OVN's controller puts a finalizer on its objects, and takes it off, since this minor release of 1.x. Absent: it knows none. */
+  readonly kubeOvnFinalizer?: number;
   /** Kinds that are read alike. */
   readonly family?: 'address object' | 'NAT rule';
   /** Of the family of NAT rules: its name in `status.nat` of an EIP, and the kind of that EIP by plural name. */

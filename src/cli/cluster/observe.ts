@@ -5,6 +5,7 @@ import type { ObservationOptions } from '../../controller/reading/observation.ts
 import { Observation } from '../../controller/reading/observation.ts';
 import type { OvsdbOptions, OvsdbSession } from '../../ovsdb/index.ts';
 import { SILENT } from '../../runtime/log.ts';
+import type { Settings } from '../../world/settings.ts';
 import { commandText } from '../../text/command-text.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
 import { requestTimeoutMs } from '../connection/cluster-command.ts';
@@ -34,11 +35,14 @@ export function northboundOf({ ovnNb = '' }: Pick<ObservationFlags, 'ovnNb'>): s
   return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
 }
 
-/** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that. */
+/**
+ * Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that.
+ * @param more `settings`: not those of the leader
+ */
 export async function observe(
   flags: ObservationFlags,
   io: CommandIo,
-  more: Pick<ObservationOptions, 'leavesRows'> = {},
+  { settings, ...more }: Pick<ObservationOptions, 'leavesRows'> & { readonly settings?: Settings } = {},
 ): Promise<Observation> {
   const ovnNb = northboundOf(flags) ?? '';
   const endpoints = endpointsOf(ovnNb);
@@ -46,7 +50,7 @@ export async function observe(
     client: io.client,
     session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb),
     endpoints: endpoints.length,
-    settings: await settingsFor(flags, io),
+    settings: settings ?? (await settingsFor(flags, io)),
     timeoutMs: requestTimeoutMs(flags),
     ...more,
   });

@@ -6,6 +6,8 @@ import { planGroupLines } from '../../explain/plan-groups.ts';
 import { planJson, planLines } from '../../explain/plan-text.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
+import type { Replica } from '../../ovsdb/index.ts';
+import type { DatabaseSchema } from '../../ovsdb/schema.ts';
 import { makesPods } from '../../preview/made-pods.ts';
 import { Preview } from '../../preview/preview.ts';
 import type { Outcome, Step, WhatIf } from '../../preview/what-if.ts';
@@ -14,6 +16,7 @@ import type { ReviewedObject } from '../../webhook/protocol/admission-review.ts'
 import type { ResourceName } from '../../world/resources.ts';
 import { keyOf, RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { AnyObservedObject } from '../../world/world.ts';
+import type { Settings } from '../../world/settings.ts';
 import type { Untrimmed } from '../../world/trim.ts';
 import { namespaceName } from '../arguments/name-arguments.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
@@ -85,9 +88,9 @@ export async function runPlan(flags: PlanFlags, io: CommandIo): Promise<number> 
   if (flags.filename.length === 0) throw usage('-f is missing: which manifests?', 'kiln plan -f FILE');
   if (ovnNb === undefined) throw usage('neither --ovn-nb nor KILN_OVN_NB is set', 'kiln plan --ovn-nb tcp:HOST:6641 -f FILE');
   const manifests = await readManifests('plan', flags.filename, flags.recursive === true);
-  const [planned, preview] = await Promise.all([
+  const [planned, { preview }] = await Promise.all([
     Promise.all(manifests.map((manifest) => plannedOf(manifest, flags, io))),
-    openedPreview(flags, ovnNb, io),
+    openedPreview('plan', flags, ovnNb, io),
   ]);
   const anyway = preview.settle();
   const waiting = anyway.rows.length + anyway.objects.length;
@@ -105,23 +108,45 @@ export async function runPlan(flags: PlanFlags, io: CommandIo): Promise<number> 
   return count === 0 && !isChanged ? EXIT.fine : EXIT.findings;
 }
 
+export interface OpenedPreview {
+  readonly preview: Preview;
+  /** As they were read. */
+  readonly rows: Replica;
+  readonly schema: DatabaseSchema;
+}
+
 function usage(why: string, next: string): CommandFailure {
   return new CommandFailure(EXIT.usage, 'kiln plan was not run', why, next);
 }
 
-async function openedPreview(flags: PlanFlags, ovnNb: string, io: CommandIo): Promise<Preview> {
-  const observation = await observe(flags, io, { leavesRows: true });
+/**
+ * A controller in memory, of what is observed once.
+ * @param command the name of the command, for a failure
+ * @param settings instead of those of the leader
+ */
+export async function openedPreview(
+  command: string,
+  flags: ObservationFlags,
+  ovnNb: string,
+  io: CommandIo,
+  settings?: Settings,
+): Promise<OpenedPreview> {
+  const observation = await observe(flags, io, { leavesRows: true, ...(settings === undefined ? {} : { settings }) });
   // From here on nothing of it changes.
   await observation.close();
   const { world, replica, schema, northboundRead, northboundProblem } = observation;
   if (!northboundRead || replica === undefined || schema === undefined)
     throw new CommandFailure(
       EXIT.unreachable,
-      'kiln plan could not read the Northbound database',
+      `kiln ${command} could not read the Northbound database`,
       northboundProblem ?? `${ovnNb} did not answer`,
       'kiln status',
     );
-  return new Preview({ world, rows: replica, schema, now: new Date().toISOString().replace(/\.\d+Z$/, 'Z') });
+  return {
+    preview: new Preview({ world, rows: replica, schema, now: new Date().toISOString().replace(/\.\d+Z$/, 'Z') }),
+    rows: replica,
+    schema,
+  };
 }
 
 async function plannedOf(manifest: Manifest, flags: PlanFlags, io: CommandIo): Promise<Planned> {

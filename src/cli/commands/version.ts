@@ -6,7 +6,7 @@ import { Option } from 'commander';
 import { allKinds } from '../../api/kinds/crds.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { tableSpec } from '../../nb/tables.ts';
-import type { MissingPart } from '../../ovsdb/index.ts';
+import type { MissingPart, Replica } from '../../ovsdb/index.ts';
 import { firstRead, toOvsdbError } from '../../ovsdb/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
@@ -106,7 +106,7 @@ function leaderJson({ identity, renewed, live, version }: Leader): object {
   return { version: version ?? null, identity, renewed, live };
 }
 
-async function servedKinds({ client }: CommandIo): Promise<string[]> {
+export async function servedKinds({ client }: Pick<CommandIo, 'client'>): Promise<string[]> {
   try {
     const list = (await client.getPath('/apis/kubeovn.io/v1')) as { readonly resources?: readonly { readonly name: string }[] };
     return (list.resources ?? []).map(({ name }) => name).filter((name) => !name.includes('/'));
@@ -128,7 +128,7 @@ async function databaseOf(flags: VersionFlags): Promise<Northbound | undefined> 
     });
     const schema = session.schema?.version ?? null;
     const missing = session.missing.filter(isWritten).map(({ table, column }) => (column === undefined ? table : `${table}.${column}`));
-    return { schema, ovn: ovnVersion(session), missing, ...(schema === null ? { problem } : {}) };
+    return { schema, ovn: ovnVersion(session.replica), missing, ...(schema === null ? { problem } : {}) };
   } finally {
     await session.close();
   }
@@ -140,7 +140,7 @@ function isWritten({ table, column }: MissingPart): boolean {
 }
 
 /** `25.03.0-20.41.0-78.8`: OVN, then the Southbound schema and northd's internal version. */
-function ovnVersion({ replica }: ReturnType<typeof sessionOf>): string | null {
+export function ovnVersion(replica: Pick<Replica, 'table'>): string | null {
   for (const { options } of replica.table('NB_Global').values()) {
     const text: unknown = options instanceof Map ? options.get('northd_internal_version') : undefined;
     if (typeof text === 'string') return text.split('-')[0] ?? null;

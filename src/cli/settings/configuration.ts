@@ -64,6 +64,11 @@ export function acceptedBy({ argChoices, parseArg, required, optional, flags }: 
   return (/[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '').replace('|', ' or ');
 }
 
+/** The environment variable of a setting. @param key in the file */
+export function variableOf(key: string): string {
+  return `KILN_${key.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+}
+
 /** The settings of a command, in the order of its help. */
 export function settingsOf(command: Command): readonly Setting[] {
   return command.options
@@ -71,7 +76,7 @@ export function settingsOf(command: Command): readonly Setting[] {
     .map((option) => ({
       key: option.attributeName(),
       flag: option.long ?? option.flags,
-      variable: `KILN_${option.attributeName().replace(/[A-Z]/g, '_$&').toUpperCase()}`,
+      variable: variableOf(option.attributeName()),
       option,
     }));
 }

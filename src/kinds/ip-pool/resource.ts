@@ -4,4 +4,5 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(ipPoolKind, {
   ownsRows: true,
   conflictEvents: true,
+  kubeOvnFinalizer: 15,
 });

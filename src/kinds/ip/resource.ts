@@ -8,4 +8,5 @@ export const resource = kubeOvnKind(ipKind, {
   holdsPorts: true,
   ownsRows: true,
   namespaceInSpec: true,
+  kubeOvnFinalizer: 10,
 });

@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(iptablesDnatRuleKind, {
   family: 'NAT rule',
   nat: { use: 'dnat', eips: 'iptables-eips' },
   unimplemented: 'destination NAT of NAT gateways (IptablesDnatRule)',
+  kubeOvnFinalizer: 10,
 });

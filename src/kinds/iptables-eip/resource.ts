@@ -5,4 +5,5 @@ export const resource = kubeOvnKind(iptablesEipKind, {
   optional: true,
   family: 'address object',
   reportsRejections: true,
+  kubeOvnFinalizer: 10,
 });

@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(iptablesFipRuleKind, {
   family: 'NAT rule',
   nat: { use: 'fip', eips: 'iptables-eips' },
   unimplemented: 'floating addresses of NAT gateways (IptablesFIPRule)',
+  kubeOvnFinalizer: 10,
 });

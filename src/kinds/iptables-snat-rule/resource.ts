@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(iptablesSnatRuleKind, {
   family: 'NAT rule',
   nat: { use: 'snat', eips: 'iptables-eips' },
   unimplemented: 'source NAT of NAT gateways (IptablesSnatRule)',
+  kubeOvnFinalizer: 10,
 });

@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(ovnDnatRuleKind, {
   ownsRows: true,
   family: 'NAT rule',
   nat: { use: 'dnat', eips: 'ovn-eips' },
+  kubeOvnFinalizer: 10,
 });

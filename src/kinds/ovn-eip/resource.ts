@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(ovnEipKind, {
   ownsRows: true,
   family: 'address object',
   reportsRejections: true,
+  kubeOvnFinalizer: 10,
 });

@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(ovnFipKind, {
   ownsRows: true,
   family: 'NAT rule',
   nat: { use: 'fip', eips: 'ovn-eips' },
+  kubeOvnFinalizer: 10,
 });

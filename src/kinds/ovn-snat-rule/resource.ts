@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(ovnSnatRuleKind, {
   ownsRows: true,
   family: 'NAT rule',
   nat: { use: 'snat', eips: 'ovn-eips' },
+  kubeOvnFinalizer: 10,
 });

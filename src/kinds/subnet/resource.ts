@@ -8,4 +8,5 @@ export const resource = kubeOvnKind(subnetKind, {
   ownsRows: true,
   conflictEvents: true,
   pacedStatus: true,
+  kubeOvnFinalizer: 10,
 });

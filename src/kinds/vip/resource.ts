@@ -7,4 +7,5 @@ export const resource = kubeOvnKind(vipKind, {
   namespaceInSpec: true,
   family: 'address object',
   reportsRejections: true,
+  kubeOvnFinalizer: 15,
 });

@@ -4,4 +4,5 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(vpcEgressGatewayKind, {
   optional: true,
   unimplemented: 'egress gateways (VpcEgressGateway)',
+  kubeOvnFinalizer: 14,
 });

@@ -4,4 +4,5 @@ import { kubeOvnKind } from '../../api/schema/resource.ts';
 export const resource = kubeOvnKind(vpcNatGatewayKind, {
   optional: true,
   unimplemented: 'NAT gateways (VpcNatGateway)',
+  kubeOvnFinalizer: 17,
 });

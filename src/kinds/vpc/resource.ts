@@ -6,4 +6,5 @@ export const resource = kubeOvnKind(vpcKind, {
   builtIn: { defaultVpc: 'needed' },
   ownsRows: true,
   conflictEvents: true,
+  kubeOvnFinalizer: 13,
 });

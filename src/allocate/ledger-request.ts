@@ -4,6 +4,7 @@
 import type { AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Address } from '../net/address.ts';
 import type { Dual } from '../net/dual.ts';
+import { parseAddress } from '../net/address.ts';
 import { parseDualAddress } from '../net/dual.ts';
 import type { Mac } from '../net/mac.ts';
 import { macFromBytes, parseMac } from '../net/mac.ts';
@@ -31,6 +32,7 @@ export function ledgerRequest({ pools }: AllocationTarget, request: AddressReque
     ...(request.families === 'subnet' ? {} : { families: PROTOCOL[request.families] }),
     ...(choice.v4 === undefined && choice.v6 === undefined ? {} : { static: choice }),
     ...(pools === undefined ? {} : { pools }),
+    ...(request.avoid === undefined ? {} : { skip: request.avoid.flatMap((text) => parseAddress(text) ?? []) }),
     ...(mac === undefined ? {} : { mac }),
     ...(request.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(request.claimant, attempt) }),
   };
@@ -65,8 +67,8 @@ export function isStatic(request: AddressRequest): boolean {
 }
 
 /** Requests of one kind succeed or fail alike, whichever claimant has them. */
-export function kindOf({ subnets, pools = [], families, ofNode }: AddressRequest): string {
-  return [families, pools.join(','), ofNode === true ? 'node' : '', ...subnets].join(' ');
+export function kindOf({ subnets, pools = [], families, ofNode, avoid = [] }: AddressRequest): string {
+  return [families, avoid.join(','), pools.join(','), ofNode === true ? 'node' : '', ...subnets].join(' ');
 }
 
 /** A MAC derived from the claimant's name: the same after a restart, without any state. */

@@ -1,6 +1,6 @@
 /**
  * Static routes by ECMP group: the routes of all owners that differ in the next hop only. OVN takes them as one route and sends each
- * connection by one of them. Likewise the translations of both directions by router and external address.
+ * connection by one of them.
  */
 import type { RowId } from '../nb/row-id.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
@@ -27,7 +27,7 @@ export class EcmpRoutes {
     if (isGrouped(id)) this.#file(id, takeOut);
   }
 
-  /** The group of a route or a translation, tracked. */
+  /** The group of a route, tracked. */
   of(route: RowId): ReadonlySet<RowId> {
     const group = groupOf(route);
     if (this.#reactor.tracking) this.#reactor.track(this.#sources.get(group) ?? new KeyedSource(this.#sources, group));
@@ -43,10 +43,10 @@ export class EcmpRoutes {
 }
 
 function isGrouped(id: RowId): boolean {
-  return id.startsWith('Logical_Router_Static_Route/') || (id.startsWith('NAT/') && id.includes('|dnat_and_snat|'));
+  return id.startsWith('Logical_Router_Static_Route/');
 }
 
-/** The identity without its last part, the next hop or the inner address, which contains no `|`. */
+/** The identity without its last part, the next hop, which contains no `|`. */
 function groupOf(route: RowId): string {
   return route.slice(0, route.lastIndexOf('|'));
 }

@@ -15,6 +15,7 @@ import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 import { ForeignRouters } from './foreign-routers.ts';
+import { ForeignTranslations } from './foreign-translations.ts';
 import { FoundRows, isForeignNetwork, isKeylessRow } from './found-rows.ts';
 import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
@@ -47,13 +48,12 @@ export interface ReadRows {
   readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
   readonly foreignNetworks: Pick<FoundRows, 'exist'>;
   readonly foreignRouters: Pick<ForeignRouters, 'watch' | 'portsTo'>;
+  readonly foreignTranslations: Pick<ForeignTranslations, 'at' | 'addresses'>;
   readonly keyless: Pick<FoundRows, 'exist'>;
   /** The object that a row serves as its keys and its parent show, independent of its row owner; tracked with the row. */
   serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
   ecmpRoutes(route: RowId): ReadonlySet<RowId>;
-  /** The NAT rows of type `dnat_and_snat` of any owner that differ from `nat`, of that type, in the inner address only; itself included. */
-  natsOfAddress(nat: RowId): ReadonlySet<RowId>;
 }
 
 export interface RowsListener {
@@ -76,6 +76,7 @@ export class ObservedRows implements ReadRows {
   readonly leftovers: LeftoverRows;
   readonly foreignNetworks: FoundRows;
   readonly foreignRouters: ForeignRouters;
+  readonly foreignTranslations: ForeignTranslations;
   readonly keyless: FoundRows;
   readonly neighbours: Neighbours;
   readonly #reactor: Reactor;
@@ -101,6 +102,7 @@ export class ObservedRows implements ReadRows {
     this.leftovers = new LeftoverRows(reactor);
     this.foreignNetworks = new FoundRows(reactor, isForeignNetwork);
     this.foreignRouters = new ForeignRouters(reactor);
+    this.foreignTranslations = new ForeignTranslations(reactor);
     this.keyless = new FoundRows(reactor, isKeylessRow);
   }
 
@@ -296,10 +298,6 @@ export class ObservedRows implements ReadRows {
     return this.#ecmp.of(route);
   }
 
-  natsOfAddress(nat: RowId): ReadonlySet<RowId> {
-    return this.#ecmp.of(nat);
-  }
-
   /** Identities of all our rows, untracked: for the collection. */
   get owned(): ReadonlySet<RowId> {
     return this.#owned;
@@ -462,6 +460,7 @@ export class ObservedRows implements ReadRows {
     this.#entries.set(uuid, entry);
     this.foreignNetworks.file(entry);
     this.foreignRouters.file(entry);
+    this.foreignTranslations.file(entry);
     this.keyless.file(entry);
     this.leftovers.file(uuid, id, this.#leftBy(entry));
     const identity = this.#identityOf(id);
@@ -516,6 +515,7 @@ export class ObservedRows implements ReadRows {
     this.#entries.delete(uuid);
     this.foreignNetworks.forget(uuid);
     this.foreignRouters.forget(uuid);
+    this.foreignTranslations.forget(uuid);
     this.keyless.forget(uuid);
     this.leftovers.file(uuid, before.id, undefined);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);

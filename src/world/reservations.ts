@@ -12,6 +12,8 @@ export interface AddressRequest {
   readonly v6?: string;
   /** Static addresses, of which the first free one is allocated: each is one address or a `v4,v6` pair. */
   readonly anyOf?: readonly string[];
+  /** Addresses that are not chosen for it, though they are free. */
+  readonly avoid?: readonly string[];
   /** Names of IPPools to allocate from: the first one with a free address. Absent: addresses of no pool. */
   readonly pools?: readonly string[];
   readonly mac?: string;

@@ -30,7 +30,7 @@ export const obstacle: Query<Problem | undefined> = defineQuery('nat-obstacle', 
   if (entry === undefined || !isTranslated(entry)) return undefined;
   const preceding = world.ask(precedingRule, key);
   if (preceding !== '') return { reason: 'NatConflict', message: conflictText(world, key, preceding) };
-  const foreign = foreignNat(world, rowsLike(key), entry.result);
+  const foreign = foreignNat(world, rowsLike(key), entry.result, entry.owner);
   // What is in effect already stays, and says so.
   if (foreign === undefined || hasSomeRow(world, rowsLike(key), entry.result, entry.owner)) return undefined;
   return { reason: 'RowConflict', message: foreign };

@@ -106,7 +106,7 @@ function inEffectFields(world: World, resource: OvnNatRule, key: string, { owner
   const subject = `${kind} ${owner.name}`;
   const placed = hasRows(world, resource, translation, owner);
   const connected = hasExternalPort(world, translation.vpc, translation.external);
-  const conflict = rowConflictOf(world, owner) ?? foreignNat(world, resource, translation);
+  const conflict = rowConflictOf(world, owner) ?? foreignNat(world, resource, translation, owner);
   const ready = placed && connected && conflict === undefined;
   const waiting = waitingRules(world, key);
   const conditions: ConditionOutput[] = [...(patch.conditions ?? [])];

@@ -187,3 +187,33 @@ test('without a gateway, in another Vpc, and with --enable-eip-snat=false there 
   pod(made, 'web', { [EIP]: 'nonsense' });
   assert.match(said(made, 'bank/web'), /^False PodNatInvalid/);
 });
+
+test('the address of an annotation that a row of another program translates is a conflict, also for a pod that has it', () => {
+  const made = scene();
+  const { bench } = made;
+  const [router] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'ovn-cluster') ?? assert.fail();
+  const uuid = 'a0000000-0000-4000-8000-0000000000f1';
+  const add = (): void => {
+    const columns = {
+      type: 'dnat_and_snat',
+      external_ip: '172.20.0.50',
+      logical_ip: '10.16.0.66',
+      external_ids: new Map([['owner', 'me']]),
+    };
+    bench.foreignRow('NAT', uuid, columns, { table: 'Logical_Router', uuid: router, column: 'nat' });
+    bench.converge();
+  };
+  add();
+  pod(made, 'web', { [EIP]: '172.20.0.50' });
+  pod(made, 'job', { [SNAT]: '172.20.0.50' });
+  for (const key of ['bank/web', 'bank/job']) assert.match(said(made, key), /^False (RowConflict|AddressConflict) /);
+  assert.match(said(made, 'bank/web'), /NAT row dnat_and_snat 172\.20\.0\.50 .* belongs to another program/);
+  assert.equal(nats(made).length, 1);
+  bench.removeForeignRow('NAT', uuid);
+  bench.converge();
+  assert.match(said(made, 'bank/web'), /^True/);
+  add();
+  assert.match(said(made, 'bank/web'), /^False RowConflict/);
+  assert.equal(nats(made).length, 2);
+  assert.equal(bench.writesAfterRestart(), 0);
+});

@@ -10,7 +10,8 @@ import { podOwner, podView } from '../pod/view/pod-view.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { Problem } from './external-problem.ts';
 import { hasExternalPort } from './external-status.ts';
-import { inEffect, obstacle } from './nat-in-effect.ts';
+import { foreignNat } from './foreign-nat.ts';
+import { inEffect, obstacle, rowsLike } from './nat-in-effect.ts';
 import { podNatRows } from './nat-rows.ts';
 import { otherSourcesText } from './nat-sources.ts';
 import { outgoingPolicies } from './outgoing-policies.ts';
@@ -78,9 +79,10 @@ function outputsOf(world: World, use: PodUse, pod: PodView): Result | undefined 
     return { rows, ...(why !== undefined && { problem: { ...why, message: `${subjectOf(use, pod)}: ${why.message}` } }) };
   rows.push(...podNatRows(use, result, podOwner(pod)), ...outgoingPolicies(world, key, effect, podOwner(pod)));
   const sources = otherSourcesText(world, key);
-  if (hasExternalPort(world, result.vpc, result.external) && placed)
+  const foreign = foreignNat(world, rowsLike(key), result, podOwner(pod));
+  if (hasExternalPort(world, result.vpc, result.external) && placed && foreign === undefined)
     return { rows, ...(sources !== '' && { note: `${subjectOf(use, pod)}: ${sources}` }) };
-  const conflict = rowConflictOf(world, podOwner(pod));
+  const conflict = rowConflictOf(world, podOwner(pod)) ?? foreign;
   if (conflict !== undefined) return { rows, problem: { reason: 'RowConflict', message: `${subjectOf(use, pod)}: ${conflict}` } };
   const message = `${subjectOf(use, pod)}: the router of Vpc ${result.vpc} has no port in Subnet ${result.external} yet`;
   return { rows, problem: { reason: 'ExternalPending', message, inProgress: true } };

@@ -46,6 +46,8 @@ export interface AddressKind {
   readonly findings: readonly Finding[];
   /** Why the object may not have the addresses that it requests. */
   readonly exclusion?: Problem | undefined;
+  /** Addresses that are not chosen for it, though they are free. */
+  readonly avoid?: readonly string[] | undefined;
   /** Whether the address is in use, so that no lease runs. */
   readonly used: boolean;
   readonly labels: (addresses: AddressTexts) => Readonly<Record<string, string | null>>;
@@ -83,7 +85,9 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
   if (problem !== undefined) return [notAccepted(object, kind, problem)];
-  const request = addressRequestOf(object);
+  const asked = addressRequestOf(object);
+  const avoid = held === undefined ? (kind.avoid ?? []) : [];
+  const request = avoid.length === 0 ? asked : { ...asked, avoid };
   const reservation = world.reservations.get(request.claimant);
   if (held === undefined && reservation?.kind !== 'granted') {
     if (reservation === undefined) return [{ kind: 'address-request', request }];

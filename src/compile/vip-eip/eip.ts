@@ -17,12 +17,13 @@ import { eipsOfRule } from '../../blockers/present-eip.ts';
 import { vpcOfEip } from '../../world/external-subnets.ts';
 import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
-import type { World } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
-import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
+import { isWithin, subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
@@ -47,6 +48,7 @@ export const ovnEip: Rule = {
         ...(type === 'lrp' && vpc === undefined ? [unusedPort(name, object.subnet)] : []),
       ],
       replacedBy: type === 'lrp' && vpc !== undefined ? `Vpc ${vpc}` : undefined,
+      avoid: object.held === undefined ? world.ask(translatedElsewhere, object.subnet) : undefined,
       // An OvnEip for a router port or a node port is in use.
       used: uses.count > 0 || type !== 'nat',
       labels: ({ v4, v6 }) => ({
@@ -73,6 +75,14 @@ export const ovnEip: Rule = {
     return isObsolete ? [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }] : [...outputs, report];
   },
 };
+
+/** Addresses of a Subnet that rows of other programs, or leftovers of Kube-OVN, translate: no rule could use an OvnEip with one. Sorted. */
+const translatedElsewhere: Query<readonly string[]> = defineQuery('addresses-translated-elsewhere', (world, subnet) => {
+  const view = world.ask(subnetView, subnet);
+  if (view === undefined) return [];
+  const isInside = (text: string): boolean => isWithin(view, text.includes(':') ? { v4: '', v6: text } : { v4: text, v6: '' });
+  return [...world.rows.foreignTranslations.addresses()].filter(isInside).toSorted();
+});
 
 outOfNetwork.define((world, name) => {
   const eip = world.addressObject('ovn-eips', name);

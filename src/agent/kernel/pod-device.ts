@@ -64,8 +64,10 @@ export interface Hands {
 
 /** The kernel's first questions may be sent before packets pass: for a first look it is early. */
 const EARLY_MS = 20;
-/** Attempts with a gateway that does not answer yet. */
+/** Attempts with a gateway that does not answer yet, before addresses are set. */
 const ROUNDS = 5;
+/** Likewise with one that has to answer once they are: the first pod of a router on a node waits for its flows. */
+const LONGEST_GATEWAY_MS = 3_000;
 
 /**
  * @param observed the device as it is; one that is absent is made
@@ -99,16 +101,24 @@ export async function makeDevice(
       return { findings: { duplicates: [], reached: await reachedGateways(asking, output, findings.reached) }, inner: undefined };
     const { duplicates, reached } = await asked(asking, output, lines, isSettled, missing, findings.reached);
     if (duplicates.length > 0) return { findings: { ...findings, duplicates }, inner: innerEndOf(await told(ip, showLines(output))) };
+    const isReached = unreached(output, reached).length === 0;
+    const ownInterval = missing.length > 0 ? intervalLines(output.innerName, KERNEL_PROBE_MS, output.addresses.some(isV6)) : [];
     const shown = await told(ip, [
       // First: with an address the kernel takes later ones of its network away.
       ...withdrawalLines(output, surplus),
       ...addressLines(output, missing.filter(isV4)),
       ...(missing.length > 0 ? [announcement(output)] : []),
       ...routeLines(output),
-      ...(missing.length > 0 ? intervalLines(output.innerName, KERNEL_PROBE_MS, output.addresses.some(isV6)) : []),
+      ...(isReached ? ownInterval : []),
       ...showLines(output),
     ]);
-    return { findings: { duplicates: [], reached: await reachedGateways(asking, output, reached) }, inner: innerEndOf(shown) };
+    if (isReached) return { findings: { duplicates: [], reached }, inner: innerEndOf(shown) };
+    try {
+      return { findings: { duplicates: [], reached: await reachedGateways(asking, output, reached) }, inner: innerEndOf(shown) };
+    } finally {
+      // What the pod itself asks then is asked at the kernel's pace.
+      if (ownInterval.length > 0) await told(ip, ownInterval);
+    }
   } finally {
     ip.end();
   }
@@ -210,14 +220,17 @@ function isOver({ addresses }: DeviceOutput, { open, checked }: Look): boolean {
 
 /** @param known gateways that have answered. @throws Error if one has to answer and does not */
 async function reachedGateways(asking: Asking, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
-  const open = unreached(output, known);
-  const answers = await whoAnswers(asking, output, open);
-  const silent = open.filter((gateway) => !answers.has(gateway));
-  if (silent.length > 0)
-    throw new Error(
-      `gateway ${silent.join(', ')} does not answer on ${output.innerName}; disableGatewayCheck of the Subnet starts pods all the same`,
-    );
-  return [...known, ...open];
+  let [open, reached] = [unreached(output, known), known];
+  for (let waited = 0; open.length > 0; waited += silenceMs(output)) {
+    if (waited >= LONGEST_GATEWAY_MS)
+      throw new Error(
+        `gateway ${open.join(', ')} does not answer on ${output.innerName}; disableGatewayCheck of the Subnet starts pods all the same`,
+      );
+    const answers = await whoAnswers(asking, output, open);
+    reached = [...reached, ...open.filter((gateway) => answers.has(gateway))];
+    open = open.filter((gateway) => !answers.has(gateway));
+  }
+  return reached;
 }
 
 /** Gateways that have to answer. */

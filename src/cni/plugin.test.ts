@@ -241,6 +241,7 @@ for (const [what, command, input, env, code] of [
   ['no object', 'ADD', '[]', {}, 6],
   ['no socket', 'ADD', conf({ server_socket: '' }), {}, 7],
   ['a route of another type', 'ADD', conf({ routes: ['a'] }), {}, 6],
+  ['a container that begins with a hyphen', 'DEL', conf(), { CNI_CONTAINERID: '-a' }, 4],
   ['no container', 'ADD', conf(), { CNI_CONTAINERID: '' }, 4],
   ['a container outside of its folder', 'ADD', conf(), { CNI_CONTAINERID: '../x' }, 4],
   ['a long name of an interface', 'ADD', conf(), { CNI_IFNAME: 'a234567890123456' }, 4],

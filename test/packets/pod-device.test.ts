@@ -180,7 +180,8 @@ test('what another program takes from a pod that runs is noticed and mended', { 
     { destination: '0.0.0.0/0', gateway: '172.18.0.1' },
     { destination: '::/0', gateway: 'fd18::1' },
   ];
-  const pod = await Pod.create({ routes });
+  // The id of a container need be no number.
+  const pod = await Pod.create({ routes, name: hostDevice('Web-0.shop_1', 'eth0') });
   const peer = await underlay.addOutsideHost('172.18.0.61/16', 'fd18::61/64');
   const [world, host] = [new NodeWorld(), new HostNetwork(programs)];
   const changes = new Changes({ programs, clock: systemClock, log: SILENT });

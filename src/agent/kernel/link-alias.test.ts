@@ -21,6 +21,8 @@ test('an alias names its attachment; where that is too long, the container and i
   assert.deepEqual(attachmentOf(alias), ATTACHMENT);
   const short = linkAlias({ ...ATTACHMENT, pod: { namespace: 'shop', name: 'w'.repeat(253) } });
   assert.deepEqual([short, attachmentOf(short), isOurAlias(short)], ['kiln:c0ffee/net1', undefined, true]);
+  const longest = linkAlias({ ...ATTACHMENT, key: attachmentKey('c'.repeat(300), 'nét1') });
+  assert.deepEqual([longest, attachmentOf(longest)], [`kiln:${'c'.repeat(250)}`, undefined]);
   assert.deepEqual([attachmentOf('another program'), isOurAlias('another program')], [undefined, false]);
 });
 

@@ -8,10 +8,17 @@ const PREFIX = 'kiln:';
 /** What Linux keeps. */
 const MOST_BYTES = 255;
 
-/** `kiln:<container>/<interface> <namespace>/<pod> <provider> <path of the network namespace>`; the first part alone if all is too long. */
+/**
+ * `kiln:<container>/<interface> <namespace>/<pod> <provider> <path of the network namespace>`; the first part alone if all is too long, as much of it
+ * as there is room for: the id of a container has no greatest length.
+ */
 export function linkAlias({ key, pod, provider, namespacePath }: Omit<Attachment, 'order'>): string {
   const whole = `${PREFIX}${key} ${pod.namespace}/${pod.name} ${provider} ${namespacePath}`;
-  return Buffer.byteLength(whole) <= MOST_BYTES ? whole : `${PREFIX}${key}`;
+  if (Buffer.byteLength(whole) <= MOST_BYTES) return whole;
+  return Buffer.from(`${PREFIX}${key}`)
+    .subarray(0, MOST_BYTES)
+    .toString('latin1')
+    .replaceAll(/[^\x21-\x7e]/g, '_');
 }
 
 export function isOurAlias(alias: string): boolean {

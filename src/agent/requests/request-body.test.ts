@@ -27,6 +27,14 @@ for (const [what, change, field, reason] of [
   ['a missing field', { pod_name: undefined }, 'pod_name', /is missing, and must be a text/],
   ['an empty one', { net_ns: '' }, 'net_ns', /is empty, and must be the path of a network namespace/],
   ['a number', { container_id: 7 }, 'container_id', /is 7, and must be a text/],
+  [
+    'an id of a container that begins with a hyphen',
+    { container_id: '-a' },
+    'container_id',
+    /"-a", and must be the id of a container: a letter/,
+  ],
+  ['an empty one', { container_id: '' }, 'container_id', /"", and must be the id of a container/],
+  ['one with a slash', { container_id: 'a/eth0' }, 'container_id', /"a\/eth0", and must be the id of a container/],
   ['a line of ip -batch', { net_ns: '/run/a\nlink delete eth0' }, 'net_ns', /"\/run\/a\\nlink delete eth0", and must be the path/],
   ['a name that Linux has not', { if_name: 'a b' }, 'if_name', /"a b", no name of an interface/],
   ['the loopback interface', { if_name: 'lo' }, 'if_name', /"lo", no name of a new interface: not "lo"/],
@@ -48,6 +56,11 @@ for (const [what, change, field, reason] of [
     assert.partialDeepStrictEqual(read, { ok: false, code: 'RequestInvalid', field });
     assert.match((read as Malformed).reason, reason);
   });
+
+test('an id of a container is what the CNI specification says, of any length', () => {
+  for (const container_id of ['a', '7', 'Web-0.shop_1', 'c0ffee'.repeat(60), 'Z.', 'lo'])
+    for (const verb of ['add', 'del', 'check'] as const) assert.equal(readInterfaceRequest({ ...REQUEST, container_id }, verb).ok, true);
+});
 
 test('a DEL of an interface whose name no ADD takes is read: it must not keep a pod from ending', () => {
   for (const if_name of ['lo', '-4', 'eth%d', 'é'.repeat(8)]) {

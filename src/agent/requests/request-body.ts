@@ -24,7 +24,7 @@ const MOST_SHOWN = 60;
 const ANY: Form = [/^/, 'a text'];
 const NAME: Form = [/^[\w.-]{0,253}$/, 'a name of letters, digits, "-", "_" and ".", of at most 253 characters'];
 /** Of the CNI specification. */
-const CONTAINER: Form = [/^[A-Za-z0-9][\w.-]{0,252}$/, 'the id of a container: letters, digits, "-", "_" and ".", at most 253'];
+const CONTAINER: Form = [/^[A-Za-z0-9][\w.-]*$/, 'the id of a container: a letter or digit, then letters, digits, "-", "_" and "."'];
 /** As Linux takes them; empty for `eth0`. */
 const INTERFACE: Form = [
   /^(?:|(?!\.{1,2}$)[^\s/:]{1,15})$/,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../timing/clock.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
-import { attachmentKey, deviceOf, hostDevice } from '../world/attachment.ts';
+import { attachmentKey, deviceOf, type DeviceName, hostDevice, unusualDevice } from '../world/attachment.ts';
 import { NodeWorld, type ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { RequestsTarget } from './requests-target.ts';
@@ -189,6 +189,9 @@ test('two containers whose ids begin alike have two devices, and each keeps its 
   assert.equal(one, '0123456789ab_h');
   assert.match(other ?? '', /^[0-9a-z]{12}_h$/);
   assert.notEqual(other, one);
+  // As they are found after a restart.
+  assert.deepEqual(unusualDevice('0123456789abXX', 'eth0', one as DeviceName), {});
+  assert.deepEqual(unusualDevice('0123456789abYY', 'eth0', other as DeviceName), { device: other });
   await target.stop();
 });
 

@@ -36,7 +36,7 @@ test('what another program takes inside of a pod comes back, also in the middle 
   for (const what of ['pod-address', 'pod-route', 'pod-link', 'pod-mac'] as const) {
     const harm: NodeStep = { do: 'harm', what, number: 0 };
     assert.deepEqual(await findings(POD, AT_REST, harm), [], what);
-    for (const ms of [60, 150, 200]) assert.deepEqual(await findings(POD, { do: 'wait', ms }, harm), [], `${what} after ${ms} ms`);
+    assert.deepEqual(await findings(POD, { do: 'wait', ms: 150 }, harm), [], `${what} early`);
   }
 });
 

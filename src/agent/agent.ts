@@ -2,6 +2,7 @@
 import { Compiler, type Rule } from '../compile/compiler.ts';
 import { Outputs } from '../compile/outputs.ts';
 import type { KubeClient } from '../kube/client/client.ts';
+import { EventRecorder } from '../kube/events/event-recorder.ts';
 import { OvsdbSession } from '../ovsdb/session.ts';
 import type { Dial } from '../ovsdb/transport.ts';
 import type { Log } from '../runtime/log.ts';
@@ -16,6 +17,7 @@ import type { Programs } from './kernel/programs.ts';
 import type { Words } from './kernel/ran.ts';
 import { QueuesTarget } from './kernel/queues-target.ts';
 import { RoutingTarget } from './kernel/routing-target.ts';
+import { COMPONENT, EventsTarget } from './objects/events-target.ts';
 import { ObjectsTarget } from './objects/objects-target.ts';
 import { StatusTarget } from './objects/status-target.ts';
 import { Changes } from './listing/changes.ts';
@@ -79,6 +81,7 @@ export class NodeAgent implements AsyncDisposable {
     const session = new OvsdbSession({ endpoints: [vswitch], database: 'Open_vSwitch', tables: VSWITCH_TABLES, clock, ...seams });
     const kubernetes = new ObjectsTarget({ client, node: settings.node, world, retries, clock, log, wake, ...seams });
     const status = new StatusTarget({ client, world, retries, clock, log, wake });
+    const events = new EventsTarget(new EventRecorder({ client, component: COMPONENT, instance: settings.node, clock }));
     const switches = new VswitchTarget({ session, world, retries, log, wake, restored });
     const listed = { programs, retries, changes: this.#changes, log, wake };
     const host = new HostNetwork(programs);
@@ -97,10 +100,11 @@ export class NodeAgent implements AsyncDisposable {
       look: async (device) => await kernel.look(device),
     });
     const filters = [filter, firewalls, probes, probeFilter];
-    this.#targets = [kubernetes, status, switches, kernel, queues, uplinks, routing, gateway, responder, ...filters, requests];
+    this.#targets = [kubernetes, status, events, switches, kernel, queues, uplinks, routing, gateway, responder, ...filters, requests];
     const parts = [
       kubernetes.desired,
       status.desired,
+      events.desired,
       switches.desired,
       kernel.desired,
       queues.desired,

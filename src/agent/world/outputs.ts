@@ -2,7 +2,7 @@
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { AttachmentKey, DeviceName } from './attachment.ts';
 import type { DeviceNetwork, TakenInterface } from './device-network.ts';
-import type { WrittenResource } from './node-world.ts';
+import type { AgentResource, WrittenResource } from './node-world.ts';
 import type { Probe } from './probe.ts';
 
 /** A bridge of Open vSwitch. It is never removed by a rule. */
@@ -290,6 +290,17 @@ export interface ObjectConditionOutput {
   readonly message: string;
 }
 
+/** An Event of type Warning about an object of the API server. It is told once, and again if it ended meanwhile. */
+export interface ObjectEventOutput {
+  readonly kind: 'object-event';
+  readonly resource: AgentResource;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** As `kubectl` takes it: `plural/name`. */
 export function objectId({ resource, name }: Pick<ObjectMetadataOutput, 'resource' | 'name'>): string {
   return `${resource}/${name}`;
@@ -352,4 +363,5 @@ export type NodeOutput =
   | ObjectMetadataOutput
   | ObjectConditionOutput
   | ObjectStatusOutput
+  | ObjectEventOutput
   | AnswerOutput;

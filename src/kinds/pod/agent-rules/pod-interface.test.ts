@@ -492,3 +492,35 @@ test('a device that is lost takes its port with it, which comes again after the 
   world.devices.set(HOST, PRESENT);
   assert.deepEqual(outputs(), ['device', 'port']);
 });
+
+test('limits that are not in effect are told by an Event of the pod, whatever the reason', () => {
+  const world = scene();
+  world.devices.set(HOST, REACHED);
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
+  const told = (limits: Readonly<Record<string, string>>, settings: Parameters<typeof podInterface>[0] = SETTINGS): readonly string[] => {
+    const annotations = Object.entries(limits).map(([suffix, value]) => [`ovn.kubernetes.io/${suffix}`, value] as const);
+    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, ...Object.fromEntries(annotations) } });
+    const outputs = world.glance(() => podInterface(settings).run(world, KEY));
+    return outputs.flatMap((output) =>
+      output.kind === 'object-event' ? [`${output.namespace}/${output.name} ${output.uid}: ${output.message}`] : [],
+    );
+  };
+  assert.deepEqual(told({ ingress_rate: '3', egress_rate: '3' }), []);
+  assert.match(
+    told({ ingress_rate: '3', latency: '5', loss: '1' }).join(),
+    /^shop\/web u: latency, loss of interface eth0 have no effect beside ingress_rate/,
+  );
+  assert.match(
+    told({ egress_rate: '3' }, { ...SETTINGS, datapath: 'netdev' }).join(),
+    /egress_rate and egress_burst .* node node-1 has that of userspace/,
+  );
+  assert.match(
+    told({ latency: 'ten' }).join(),
+    /the limits of the pod stay as they were: annotation ovn\.kubernetes\.io\/latency of the pod is "ten"/,
+  );
+  world.failures.set(`queue of ${HOST}`, 'device c0ffee_h of pod shop/web has no queue of netem');
+  assert.match(told({ latency: '5' }).join(), /c0ffee_h of pod shop\/web has no queue of netem/);
+  // Before it has its interface the runtime's Event says it.
+  world.devices.delete(HOST);
+  assert.deepEqual(told({ latency: 'ten' }), []);
+});

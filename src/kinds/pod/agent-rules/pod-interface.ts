@@ -13,6 +13,7 @@ import type { Answer, AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortO
 import { INSTALLED, portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import { defaultMtu, mtuProblem } from '../../node/agent-rules/interface-mtu.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
+import { limitEvents, unreadLimits } from './limit-events.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
 import { podRoutes } from './pod-routes.ts';
 import { routerMissing, throughRouter, underlayMissing } from './pod-underlay.ts';
@@ -50,13 +51,15 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       if (isAbandoned(world, attachment, name, pod)) return [answer(attachment, { kind: 'abandoned' })];
       // A pod that is gone, or whose annotations are, does not lose its interface: that is the runtime's to remove.
       const kept = (state: Answer): readonly NodeOutput[] => [...retained(attachment, name), answer(attachment, state)];
-      if (found === undefined) return kept(unobserved(world, attachment, settings));
-      if (pod?.uid !== attachment.podUid && attachment.podUid !== undefined)
+      if (pod === undefined || found === undefined) return kept(unobserved(world, attachment, settings));
+      if (pod.uid !== attachment.podUid && attachment.podUid !== undefined)
         return kept({
           kind: 'waiting',
-          reason: `the pod with uid ${attachment.podUid} is not observed yet: ${pod?.uid} is an earlier one of its name`,
+          reason: `the pod with uid ${attachment.podUid} is not observed yet: ${pod.uid} is an earlier one of its name`,
         });
-      if (found.kind === 'waiting') return kept({ kind: 'waiting', reason: found.reason, podUid: pod?.uid });
+      if (found.kind === 'waiting' && found.ofLimits === true && world.devices.get(name)?.kind === 'present')
+        return [...kept({ kind: 'waiting', reason: found.reason, podUid: pod.uid }), unreadLimits(attachment, pod, found.reason)];
+      if (found.kind === 'waiting') return kept({ kind: 'waiting', reason: found.reason, podUid: pod.uid });
       if (found.kind === 'unsupported') return kept({ kind: 'refused', reason: found.reason });
       const network = throughRouter(world, found);
       const routes = podRoutes(network.addresses, attachment.routes, network.routes);
@@ -77,12 +80,13 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
           ? { kind: 'refused', reason: refusal }
           : missing === undefined
             ? { kind: 'ready', reply: replyOf(network, routes, device) }
-            : { kind: 'waiting', reason: missing, podUid: pod?.uid };
+            : { kind: 'waiting', reason: missing, podUid: pod.uid };
       // Open vSwitch goes on reading from the device that it knew, though another one has its name: what the pod sends would be lost for good. So
       // the port goes with its device, and comes once there is another one.
       const isLost = world.devices.get(name)?.kind === 'absent';
       const ports = isLost || comesTooEarly(world, name, others) ? [] : [port];
-      return [device, ...ports, ...queueOf(attachment, name, network), answer(attachment, state)];
+      const events = limitEvents(world, attachment, name, pod, network.limits, settings);
+      return [device, ...ports, ...queueOf(attachment, name, network), ...events, answer(attachment, state)];
     },
   };
 }

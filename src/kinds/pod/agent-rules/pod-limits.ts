@@ -7,6 +7,8 @@ export interface PodLimits {
   readonly policing?: PortPolicing;
   /** For what it gets. */
   readonly queue?: PortQueue;
+  /** Annotations that are set and have no effect beside the rate. */
+  readonly ignored?: readonly PodAnnotationSuffix[];
 }
 
 export type PodLimitsState =
@@ -59,8 +61,13 @@ export function podLimits(value: (suffix: PodAnnotationSuffix) => string): PodLi
     sent > 0 ? { rate: sent * KILO, burst: Math.round((numbers.get('egress_burst') ?? sent * DEFAULT_POLICING_BURST) * KILO) } : undefined;
   return {
     kind: 'limits',
-    limits: { ...(policing === undefined ? {} : { policing }), ...(queue === undefined ? {} : { queue }) },
+    limits: {
+      ...(policing === undefined ? {} : { policing }),
+      ...(queue === undefined ? {} : { queue }),
+      ...(received > 0 && isImpaired ? { ignored: IMPAIRMENTS.filter((suffix) => Number(value(suffix)) > 0) } : {}),
+    },
   };
 }
 
+const IMPAIRMENTS = ['latency', 'jitter', 'limit', 'loss'] as const;
 const WHOLE = ['ingress_rate', 'egress_rate', 'ingress_burst', 'egress_burst', 'latency', 'limit', 'jitter'] as const;

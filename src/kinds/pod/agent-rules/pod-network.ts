@@ -41,7 +41,8 @@ export interface PodNetwork {
 
 export type PodNetworkState =
   | PodNetwork
-  | { readonly kind: 'waiting'; readonly reason: string }
+  /** `ofLimits`: what is wrong are the limits alone. */
+  | { readonly kind: 'waiting'; readonly reason: string; readonly ofLimits?: true }
   /** It is asked for what the agent does not do. */
   | { readonly kind: 'unsupported'; readonly reason: string };
 
@@ -58,7 +59,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   const provider = pod.annotations[podAnnotation(named, 'ip_address')] === undefined ? attachment.provider : named;
   const value = (suffix: PodAnnotationSuffix): string => pod.annotations[podAnnotation(provider, suffix)] ?? '';
   const shared = (suffix: PodAnnotationSuffix): string => pod.annotations[podAnnotation(attachment.provider, suffix)] ?? '';
-  const waiting = (suffix: PodAnnotationSuffix, what: string): PodNetworkState => ({
+  const waiting = (suffix: PodAnnotationSuffix, what: string): PodNetworkState & { readonly kind: 'waiting' } => ({
     kind: 'waiting',
     reason: `annotation ${podAnnotation(provider, suffix)} of the pod ${what}; ${commandText`kiln explain pod ${attachment.pod.name} -n ${attachment.pod.namespace}`}`,
   });
@@ -97,7 +98,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   }
   if (addresses.length === 0 && !isMacOnly) return waiting('ip_address', 'is empty');
   const limits = podLimits(value);
-  if (limits.kind === 'invalid') return waiting(limits.suffix, limits.problem);
+  if (limits.kind === 'invalid') return { ...waiting(limits.suffix, limits.problem), ofLimits: true };
   const routes = routesIn(shared('routes'));
   if (routes === undefined) return waiting('routes', 'is no JSON list of routes such as [{"dst":"10.0.0.0/8","gw":"10.16.0.254"}]');
   const machine = value('virtualmachine');

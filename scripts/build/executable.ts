@@ -7,6 +7,7 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
 import { ROOT } from './programs.ts';
 
@@ -19,8 +20,9 @@ const run = promisify(execFile);
 /**
  * @param source of the program, relative to the root; it must not wait at its top level, since the program is CommonJS
  * @param file of the executable
+ * @param plugins of esbuild
  */
-export async function buildExecutable(source: string, file: string): Promise<void> {
+export async function buildExecutable(source: string, file: string, plugins: readonly Plugin[] = []): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'kiln-executable-'));
   try {
     const [script, blob, configuration] = ['program.cjs', 'program.blob', 'program.json'].map((name) => join(folder, name)) as [
@@ -40,6 +42,8 @@ export async function buildExecutable(source: string, file: string): Promise<voi
       legalComments: 'none',
       logLevel: 'warning',
       tsconfigRaw: {},
+      define: { 'import.meta.dirname': '__dirname' },
+      plugins: [...plugins],
     });
     await writeFile(configuration, JSON.stringify({ main: script, output: blob, disableExperimentalSEAWarning: true, useCodeCache: true }));
     await run(process.execPath, ['--experimental-sea-config', configuration]);

@@ -53,6 +53,11 @@ export async function buildPrograms({ programs, directory }: BuildOptions): Prom
   return metafile;
 }
 
+/** For a program that is one file. */
+export function programPlugins(): readonly Plugin[] {
+  return [withoutLaboratory, withoutUnusedParts, builtinsRequired];
+}
+
 /** The laboratory is a package of its own, which a controller in a cluster does not have. */
 const withoutLaboratory: Plugin = {
   name: 'without-laboratory',

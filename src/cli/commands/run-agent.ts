@@ -11,6 +11,7 @@ import { KubeClient } from '../../kube/client/client.ts';
 import { type Connection, connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
 import { type BindAddress, type OperationsServer, parseBindAddress, serveOperations } from '../../runtime/operations-server.ts';
+import { ownProgram } from '../../runtime/own-program.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import { systemClock } from '../../timing/clock.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
@@ -50,7 +51,7 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
       vswitch,
       socket: resolve(socket),
       programs: hostPrograms,
-      program: [process.execPath, resolve(process.argv[1] ?? '')],
+      program: ownProgram(),
       clock: systemClock,
       log,
     });

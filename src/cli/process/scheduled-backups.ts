@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { BackupSchedule } from '../../backup/schedule.ts';
 import type { Log } from '../../runtime/log.ts';
+import { ownProgram } from '../../runtime/own-program.ts';
 import type { MetricSink } from '../../runtime/metrics.ts';
 import { redactedText } from '../../runtime/redaction.ts';
 import { systemClock } from '../../timing/clock.ts';
@@ -59,9 +60,10 @@ function backUp(directory: string, settings: BackupSettings, signal: AbortSignal
     ...{ kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig), keep: backupKeep },
   });
   const flags = given.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}=${value}`]));
-  const program = [...process.execArgv, process.argv[1] ?? '', 'backup', directory, ...flags];
+  const [file, ...own] = ownProgram();
+  const program = [...process.execArgv, ...own, 'backup', directory, ...flags];
   return new Promise((done, fail) => {
-    execFile(process.execPath, program, { signal, timeout: MOST_MS, maxBuffer: 1_024 * 1_024 }, (error, _, stderr) => {
+    execFile(file, program, { signal, timeout: MOST_MS, maxBuffer: 1_024 * 1_024 }, (error, _, stderr) => {
       if (error === null) return done();
       const told = redactedText(
         stderr

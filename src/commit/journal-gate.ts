@@ -3,10 +3,10 @@
  * what they take, nothing else has. Inserts go on, and so do overwrites of Kiln's own rows, since the objects say what the rows shall be;
  * these are counted.
  */
-import type { Journal, JournalEntry } from '../journal/journal.ts';
+import type { Journal, JournaledChange } from '../journal/journal.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { TransactOutcome } from '../ovsdb/index.ts';
-import type { Change, ChangeSources } from './journaled-changes.ts';
+import type { ChangeSources } from './journaled-changes.ts';
 import { journaledChanges, mayGoUnjournaled } from './journaled-changes.ts';
 import type { Part } from './transaction.ts';
 
@@ -25,7 +25,7 @@ export interface JournalGateOptions {
 /** What a transaction takes. */
 export interface Taken {
   readonly tx: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly JournaledChange[];
 }
 
 export class JournalGate {
@@ -67,20 +67,35 @@ export class JournalGate {
     const { journal, sources, term, now } = this.#options;
     if (!journal.isOn) return undefined;
     const began = now();
-    const changes = journaledChanges(parts, sources);
+    const tx = `${term() ?? 0}.${this.#sequence + 1}`;
+    const changes = journaledChanges(tx, parts, sources);
     this.#spentMs += now() - began;
     if (changes.length === 0) return undefined;
-    if (journal.failure === undefined) return { tx: `${term() ?? 0}.${++this.#sequence}`, changes };
+    if (journal.failure === undefined) {
+      this.#sequence++;
+      return { tx, changes };
+    }
     journal.missed(changes.length);
     return undefined;
   }
 
-  /** @returns false if it could not be written: the transaction must not be sent */
-  async write({ tx, changes }: Taken): Promise<boolean> {
+  /**
+   * Begins to write. The transaction is made ready meanwhile, and then waits for `written`.
+   * @returns false if it could not be written: the transaction must not be sent
+   */
+  write({ tx, changes }: Taken): Promise<boolean> {
     const { journal, now } = this.#options;
     const began = now();
-    const begun: JournalEntry = { kind: 'transaction', tx, at: this.#now(), changes: changes.length };
-    const written = await journal.append([begun, ...changes.map((change): JournalEntry => ({ ...change, tx }))]);
+    const writing = journal.append([{ kind: 'transaction', tx, at: this.#now(), changes: changes.length }, ...changes]);
+    this.#spentMs += now() - began;
+    return writing;
+  }
+
+  /** Waits for what `write` began. */
+  async written(writing: Promise<boolean>): Promise<boolean> {
+    const { now } = this.#options;
+    const began = now();
+    const written = await writing;
     this.#spentMs += now() - began;
     return written;
   }

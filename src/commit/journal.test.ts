@@ -198,8 +198,9 @@ test('an adoption is journaled, and an undo puts back what it overwrote once the
     assert.deepEqual(free.values.map(({ column, key, value, now }) => [column, key, value, now]).slice(0, 1), [
       ['other_config', 'mcast_snoop', 'true', 'false'],
     ]);
-    await server.nbctl('set', 'Logical_Switch', 'old', 'other_config:mcast_snoop=maybe');
+    // Else it would be repaired before it is read.
     kiln.leads = false;
+    await server.nbctl('set', 'Logical_Switch', 'old', 'other_config:mcast_snoop=maybe');
     await kiln.seen();
     assert.match((await plan(kiln, own)).contradictions[0]?.why ?? '', /mcast_snoop in its other_config was changed again since/);
   } finally {

@@ -20,17 +20,15 @@ export interface ChangeSources {
   readonly schema: () => DatabaseSchema | undefined;
 }
 
-export type Change = Omit<JournaledChange, 'tx'>;
-
 /** A change that still grows. */
-interface Draft extends Omit<Change, 'references' | 'removed'> {
+interface Draft extends Omit<JournaledChange, 'references' | 'removed'> {
   readonly references: JournaledReference[];
   readonly removed?: Record<string, JsonAtom[]>;
 }
 
 /** Whether the edits of a part take nothing that only the database has: no row is deleted, and none of Kube-OVN's is overwritten. */
 export function mayGoUnjournaled({ edits }: Pick<Part, 'edits'>, { rows }: Pick<ChangeSources, 'rows'>): boolean {
-  const removed = removedLinks(edits);
+  const removed = removedLinks([{ edits }]);
   return edits.every((edit) => {
     if (edit.kind === 'delete') return false;
     if (edit.kind === 'update' || edit.kind === 'keys') return rows.entry(edit.uuid)?.ownership.kind !== 'legacy';
@@ -38,21 +36,28 @@ export function mayGoUnjournaled({ edits }: Pick<Part, 'edits'>, { rows }: Pick<
   });
 }
 
-/** @param parts of one transaction */
-export function journaledChanges(parts: readonly Part[], sources: ChangeSources): readonly Change[] {
+/**
+ * A transaction may take ten thousand rows, and waits for this: what all of them share is made once.
+ * @param tx name of the transaction
+ * @param parts of it
+ */
+export function journaledChanges(
+  tx: string,
+  parts: readonly Pick<Part, 'id' | 'edits' | 'members' | 'isDrift'>[],
+  sources: ChangeSources,
+): readonly JournaledChange[] {
   const { rows } = sources;
   const deleted = new Map<Uuid, Draft>();
   const overwritten = new Map<Uuid, Draft>();
-  const links = removedLinks(parts.flatMap(({ edits }) => edits));
-  for (const part of parts) {
-    const gone: Uuid[] = [];
+  const links = removedLinks(parts);
+  const taking: Taking = { tx, deleted, parents: new Map(), sources };
+  for (const part of parts)
     for (const edit of part.edits) {
-      if (edit.kind === 'delete') gone.push(edit.uuid);
-      else if (edit.kind === 'member' && !edit.add && isOrphaned(edit.value as Uuid, links, rows)) gone.push(edit.value as Uuid);
+      if (edit.kind === 'delete') takeDeleted(edit.uuid, reasonOf(part, edit.uuid, sources), taking);
+      else if (edit.kind === 'member' && !edit.add && isOrphaned(edit.value as Uuid, links, rows))
+        takeDeleted(edit.value as Uuid, reasonOf(part, edit.value as Uuid, sources), taking);
     }
-    for (const uuid of gone) takeDeleted(uuid, reasonOf(part, uuid, sources), deleted, sources);
-  }
-  for (const part of parts) for (const edit of part.edits) takeOverwritten(part, edit, deleted, overwritten, sources);
+  for (const part of parts) for (const edit of part.edits) takeOverwritten(part, edit, overwritten, taking);
   addMemberships(deleted, sources);
   return [...deleted.values(), ...overwritten.values()];
 }
@@ -60,15 +65,16 @@ export function journaledChanges(parts: readonly Part[], sources: ChangeSources)
 /** Number of links from parents that are removed, by child; not for one that gets a new parent. */
 type Links = ReadonlyMap<Uuid, number>;
 
-function removedLinks(edits: Iterable<Edit>): Links {
+function removedLinks(parts: Iterable<Pick<Part, 'edits'>>): Links {
   const removed = new Map<Uuid, number>();
   const added: Uuid[] = [];
-  for (const edit of edits) {
-    if (edit.kind !== 'member' || !isChildColumn(edit.table, edit.column)) continue;
-    const child = edit.value as Uuid;
-    if (edit.add) added.push(child);
-    else removed.set(child, (removed.get(child) ?? 0) + 1);
-  }
+  for (const { edits } of parts)
+    for (const edit of edits) {
+      if (edit.kind !== 'member' || !isChildColumn(edit.table, edit.column)) continue;
+      const child = edit.value as Uuid;
+      if (edit.add) added.push(child);
+      else removed.set(child, (removed.get(child) ?? 0) + 1);
+    }
   for (const uuid of added) removed.delete(uuid);
   return removed;
 }
@@ -81,42 +87,65 @@ function isChildColumn(table: string, column: string): boolean {
 /** Whether no parent is left: then the server deletes the row. */
 function isOrphaned(uuid: Uuid, removed: Links, rows: ObservedRows): boolean {
   const gone = removed.get(uuid);
-  return gone !== undefined && rows.parentsOf(uuid).length <= gone;
+  return gone !== undefined && rows.parentCount(uuid) <= gone;
 }
 
-function reasonOf({ id, members, isDrift }: Part, uuid: Uuid, { desired, rows }: ChangeSources): JournalReason {
+function reasonOf(
+  { id, members, isDrift }: Pick<Part, 'id' | 'members' | 'isDrift'>,
+  uuid: Uuid,
+  { desired, rows }: ChangeSources,
+): JournalReason {
   if ((desired.row(id)?.rows.length ?? 0) === 0) return 'unexplained';
   if (isDrift === true) return 'repaired';
   if (members !== undefined) return 'changed';
   return rows.best(id)?.uuid === uuid ? 'replaced' : 'duplicate';
 }
 
-function takeDeleted(uuid: Uuid, reason: JournalReason, deleted: Map<Uuid, Draft>, sources: ChangeSources): void {
+/** The changes of one transaction as they are gathered. */
+interface Taking {
+  readonly tx: string;
+  readonly deleted: Map<Uuid, Draft>;
+  /** References from a parent by its column: those of all ports of a switch are one object. */
+  readonly parents: Map<Uuid, Map<string, JournaledReference>>;
+  readonly sources: ChangeSources;
+}
+
+function takeDeleted(uuid: Uuid, reason: JournalReason, taking: Taking): void {
+  const { deleted, sources } = taking;
   const { rows } = sources;
+  if (deleted.has(uuid)) return;
   const entry = rows.entry(uuid);
-  if (entry === undefined || deleted.has(uuid)) return;
-  deleted.set(uuid, { ...ofRow(entry, 'delete', reason), row: rowJson(entry.row), references: parentsOf(entry, rows) });
+  if (entry === undefined) return;
+  deleted.set(uuid, draftOf(entry, 'delete', reason, rowJson(entry.row), taking));
   for (const { column } of childColumns(entry.table)) {
     const held = entry.row[column];
     if (!(held instanceof Set)) continue;
-    for (const child of held as ReadonlySet<Uuid>) takeDeleted(child, 'inside', deleted, sources);
+    for (const child of held as ReadonlySet<Uuid>) takeDeleted(child, 'inside', taking);
   }
 }
 
-function ofRow(
-  { id, table, uuid, ownership }: Entry,
-  change: Change['change'],
-  reason: JournalReason,
-): Omit<Draft, 'row' | 'references' | 'removed'> {
-  const { owner, uid } = ownership.kind === 'ours' ? ownership : { owner: '', uid: '' };
-  return { kind: 'change', change, table, id, uuid, owner, uid, reason };
+function draftOf(entry: Entry, change: JournaledChange['change'], reason: JournalReason, row: JsonRow, taking: Taking): Draft {
+  const { id, table, uuid, ownership } = entry;
+  const isOurs = ownership.kind === 'ours';
+  const [owner, uid] = [isOurs ? ownership.owner : '', isOurs ? ownership.uid : ''];
+  const references = parentsOf(uuid, taking);
+  return { kind: 'change', tx: taking.tx, change, table, id, uuid, owner, uid, reason, row, references };
 }
 
-function parentsOf({ uuid }: Entry, rows: ObservedRows): JournaledReference[] {
-  return rows.parentsOf(uuid).flatMap((link) => {
-    const parent = rows.entry(link.uuid);
-    return parent === undefined ? [] : [{ kind: 'parent', table: link.table, uuid: link.uuid, id: parent.id, column: link.column }];
-  });
+function parentsOf(child: Uuid, { parents, sources: { rows } }: Taking): JournaledReference[] {
+  const found: JournaledReference[] = [];
+  for (const { uuid, table, column } of rows.parentsOf(child)) {
+    let columns = parents.get(uuid);
+    if (columns === undefined) parents.set(uuid, (columns = new Map<string, JournaledReference>()));
+    let reference = columns.get(column);
+    if (reference === undefined) {
+      const parent = rows.entry(uuid);
+      if (parent === undefined) continue;
+      columns.set(column, (reference = { kind: 'parent', table, uuid, id: parent.id, column }));
+    }
+    found.push(reference);
+  }
+  return found;
 }
 
 /**
@@ -124,20 +153,18 @@ function parentsOf({ uuid }: Entry, rows: ObservedRows): JournaledReference[] {
  * each row that may refer, the lesser of its members and the deleted rows.
  */
 function addMemberships(deleted: ReadonlyMap<Uuid, Draft>, { rows, replica, schema }: ChangeSources): void {
-  const refer = (uuid: Uuid, table: string, from: Uuid, column: string): void => {
-    const referrer = rows.entry(from);
-    if (referrer !== undefined) deleted.get(uuid)?.references.push({ kind: 'member', table, uuid: from, id: referrer.id, column });
-  };
   for (const [table, changes] of Map.groupBy(deleted.values(), (change) => change.table)) {
-    for (const from of referrersOf(table, schema())) {
-      for (const [uuid, row] of replica.table(from.table)) {
-        const held = row[from.column];
-        if (typeof held === 'string') {
-          if (deleted.has(held as Uuid)) refer(held as Uuid, from.table, uuid, from.column);
-        } else if (!(held instanceof Set) || held.size === 0) continue;
-        else if (held.size < changes.length) {
-          for (const one of held as ReadonlySet<Uuid>) if (deleted.has(one)) refer(one, from.table, uuid, from.column);
-        } else for (const one of changes) if (held.has(one.uuid)) refer(one.uuid, from.table, uuid, from.column);
+    for (const { table: referring, column } of referrersOf(table, schema())) {
+      for (const [uuid, row] of replica.table(referring)) {
+        const held = row[column];
+        const isSet = held instanceof Set;
+        if (isSet ? held.size === 0 : typeof held !== 'string') continue;
+        const referrer = rows.entry(uuid);
+        if (referrer === undefined) continue;
+        const reference: JournaledReference = { kind: 'member', table: referring, uuid, id: referrer.id, column };
+        if (!isSet) deleted.get(held as Uuid)?.references.push(reference);
+        else if (held.size < changes.length) for (const one of held as ReadonlySet<Uuid>) deleted.get(one)?.references.push(reference);
+        else for (const one of changes) if (held.has(one.uuid)) one.references.push(reference);
       }
     }
   }
@@ -154,29 +181,24 @@ function referrersOf(table: string, schema: DatabaseSchema | undefined): readonl
 
 const MONITORED = monitoredColumns();
 
-type Overwriting = Pick<Change, 'columns' | 'keys' | 'removed'>;
+type Overwriting = Pick<JournaledChange, 'columns' | 'keys' | 'removed'>;
 
-function takeOverwritten(
-  part: Part,
-  edit: Edit,
-  deleted: ReadonlyMap<Uuid, Draft>,
-  overwritten: Map<Uuid, Draft>,
-  sources: ChangeSources,
-): void {
+function takeOverwritten({ isDrift }: Pick<Part, 'isDrift'>, edit: Edit, overwritten: Map<Uuid, Draft>, taking: Taking): void {
+  const { deleted, sources } = taking;
   if (edit.kind !== 'update' && edit.kind !== 'keys' && edit.kind !== 'pairs' && edit.kind !== 'member') return;
-  const { rows } = sources;
-  const entry = rows.entry(edit.uuid);
+  if (edit.kind === 'member' && (edit.add || deleted.has(edit.value as Uuid))) return;
+  const entry = sources.rows.entry(edit.uuid);
   if (entry === undefined || deleted.has(edit.uuid)) return;
-  const taken = overwriting(edit, entry, deleted);
+  const taken = overwriting(edit, entry);
   if (taken === undefined) return;
   const before = overwritten.get(edit.uuid);
-  const reason: JournalReason = entry.ownership.kind === 'legacy' ? 'adopted' : part.isDrift === true ? 'repaired' : 'changed';
-  const base = before ?? { ...ofRow(entry, 'overwrite', reason), row: withoutSets(entry), references: parentsOf(entry, rows) };
+  const reason: JournalReason = entry.ownership.kind === 'legacy' ? 'adopted' : isDrift === true ? 'repaired' : 'changed';
+  const base = before ?? draftOf(entry, 'overwrite', reason, withoutSets(entry), taking);
   overwritten.set(edit.uuid, merged(base, taken));
 }
 
-/** What an edit of a row overwrites; undefined: it only adds, or its member goes with a row that is deleted. */
-function overwriting(edit: Edit, { row }: Entry, deleted: ReadonlyMap<Uuid, Draft>): Overwriting | undefined {
+/** What an edit of a row overwrites; undefined: it only adds. */
+function overwriting(edit: Edit, { row }: Entry): Overwriting | undefined {
   switch (edit.kind) {
     case 'update':
       return {
@@ -200,7 +222,6 @@ function overwriting(edit: Edit, { row }: Entry, deleted: ReadonlyMap<Uuid, Draf
       return { keys: { [edit.column]: Object.fromEntries([...gone, ...written]) } };
     }
     case 'member':
-      if (edit.add || deleted.has(edit.value as Uuid)) return undefined;
       return { removed: { [edit.column]: [edit.value] } };
     default:
       return undefined;

@@ -202,6 +202,7 @@ export class NorthboundWriter {
     const { fence, world, now } = this.#options;
     const at = now();
     const taken = this.#journalGate.takenBy(batch.parts);
+    const writing = taken === undefined ? undefined : this.#journalGate.write(taken);
     this.#sentAt = at;
     this.#lanes.sent(batch.lane);
     const transaction = buildTransaction(batch.parts, guards);
@@ -212,8 +213,8 @@ export class NorthboundWriter {
     const journaled = taken === undefined ? '' : `, journaled as ${taken.tx}`;
     const comment = `kiln: term ${fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}${journaled}`;
     const sent: Sent = { batch, transaction, ids, fenced: guards.length, at };
-    if (taken === undefined) this.#transact(sent, comment);
-    else void this.#journalGate.write(taken).then((written) => this.#journaled(sent, taken, comment, written));
+    if (taken === undefined || writing === undefined) this.#transact(sent, comment);
+    else void this.#journalGate.written(writing).then((written) => this.#journaled(sent, taken, comment, written));
   }
 
   #transact(sent: Sent, comment: string, taken?: Taken): void {

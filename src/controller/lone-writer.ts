@@ -71,7 +71,7 @@ export class LoneWriter {
     if (guards === undefined || !mayWrite()) return refused('another process leads now');
     if (!parts.every((part) => gate.admits(part))) return refused(unjournaled);
     const taken = gate.takenBy(parts);
-    if (taken !== undefined && !(await gate.write(taken))) return refused(unjournaled);
+    if (taken !== undefined && !(await gate.written(gate.write(taken)))) return refused(unjournaled);
     if (!mayWrite()) {
       if (taken !== undefined) gate.ended(taken, 'unsent');
       return refused('another process leads now');

@@ -73,11 +73,10 @@ test('a full disk fails the append; when there is room again it goes on in a new
   const openFile = async (path: string): Promise<JournalFile> => {
     await writeFile(path, '');
     return {
-      write: async (text) => {
-        await appendFile(path, full ? text.slice(0, 20) : text);
+      write: async (bytes) => {
+        await appendFile(path, full ? bytes.subarray(0, 20) : bytes);
         if (full) throw new Error('ENOSPC: no space left on device');
       },
-      datasync: () => Promise.resolve(),
       close: () => Promise.resolve(),
     };
   };
@@ -105,7 +104,7 @@ test('a file system that does not answer counts as failed', async () => {
   const never = new Promise<never>(() => undefined);
   const journal = new FileJournal({
     ...{ directory, clock, writer: 'a' },
-    openFile: () => Promise.resolve({ write: () => never, datasync: () => never, close: () => never }),
+    openFile: () => Promise.resolve({ write: () => never, close: () => never }),
   });
   assert.equal(await journal.append(transaction('1.1', '2026-01-01T00:00:00Z')), false);
   assert.match(journal.failure ?? '', /no answer of the file system in 10 s/);
@@ -133,4 +132,28 @@ test('files are readable by their owner alone; what root writes belongs to the o
   const { mode, uid } = await stat(path);
   assert.equal(mode & 0o777, 0o600);
   assert.equal(uid, isRoot ? 65_532 : process.getuid?.());
+});
+
+test('an outcome is written together with the next transaction, or at the end: one write a transaction', async () => {
+  const writes: string[] = [];
+  const openFile = (path: string): Promise<JournalFile> =>
+    writeFile(path, '').then(() => ({
+      write: (bytes) => Promise.resolve(writes.push(bytes.toString())),
+      close: () => Promise.resolve(),
+    }));
+  const clock = { ...systemClock, setTimeout: () => undefined };
+  const journal = new FileJournal({ directory, clock, writer: 'a', openFile });
+  const kinds = (): readonly string[][] =>
+    writes.map((text) => text.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as JournalEntry).kind])));
+  for (const tx of ['1.1', '1.2']) {
+    const entries = transaction(tx, '2026-01-01T00:00:00Z');
+    await journal.append(entries.slice(0, -1));
+    for (const outcome of entries.slice(-1)) journal.note(outcome);
+  }
+  assert.deepEqual(kinds(), [
+    ['transaction', 'change'],
+    ['outcome', 'transaction', 'change'],
+  ]);
+  await journal.close();
+  assert.deepEqual(kinds().at(-1), ['outcome']);
 });

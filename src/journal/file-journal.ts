@@ -3,6 +3,7 @@
  * theirs. After a failure (a full disk, a directory that is gone, a file system that does not answer) it tries again every few seconds, in
  * a new file, so a line that was cut off never gets another one's text.
  */
+import { constants } from 'node:fs';
 import { mkdir, open, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../timing/clock.ts';
@@ -17,9 +18,12 @@ const RETRY_MS = 5_000;
 /** A file system that takes longer counts as failed: deletions must not wait for it without an alarm. */
 const MOST_MS = 10_000;
 
+/** How long an entry that may be lost waits for one that may not: both are written together then. */
+const NOTE_MS = 250;
+
 export interface JournalFile {
-  write(text: string): Promise<unknown>;
-  datasync(): Promise<void>;
+  /** What it has written survives the loss of power. */
+  write(bytes: Buffer): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -52,6 +56,9 @@ export class FileJournal implements Journal {
   /** Writes are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #retry: unknown;
+  /** Lines of entries that may be lost, not written yet. */
+  #notes = '';
+  #noting: unknown;
   #closed = false;
   #files = 0;
 
@@ -77,34 +84,48 @@ export class FileJournal implements Journal {
   }
 
   append(entries: readonly JournalEntry[]): Promise<boolean> {
-    return this.#inTurn(textOf(entries), true);
+    return this.#inTurn(this.#taken() + textOf(entries));
   }
 
   note(entry: JournalEntry): void {
-    if (this.#failure === undefined) void this.#inTurn(textOf([entry]), false);
+    if (this.#failure !== undefined || this.#closed) return;
+    this.#notes += textOf([entry]);
+    this.#noting ??= this.#options.clock.setTimeout(() => void this.#inTurn(this.#taken()), NOTE_MS);
+  }
+
+  /** The notes, which are written now. */
+  #taken(): string {
+    this.#options.clock.clearTimeout(this.#noting);
+    const text = this.#notes;
+    this.#notes = '';
+    this.#noting = undefined;
+    return text;
   }
 
   /** Opens the first file, so that a directory that cannot be written shows at the start and not at the first deletion. */
   async begin(): Promise<boolean> {
-    return this.#inTurn('', true);
+    return this.#inTurn('');
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#options.clock.clearTimeout(this.#retry);
+    const notes = this.#taken();
+    if (notes !== '' && this.#failure === undefined) void this.#inTurn(notes);
     await this.#last.catch(() => undefined);
     await this.#end();
   }
 
-  #inTurn(text: string, durably: boolean): Promise<boolean> {
-    const written = this.#last.then(() => this.#write(text, durably));
+  #inTurn(text: string): Promise<boolean> {
+    const bytes = Buffer.from(text);
+    const written = this.#last.then(() => this.#write(bytes));
     this.#last = written;
     return written;
   }
 
-  async #write(text: string, durably: boolean): Promise<boolean> {
+  async #write(bytes: Buffer): Promise<boolean> {
     try {
-      await this.#within(this.#put(text, durably));
+      await this.#within(this.#put(bytes));
       this.#succeeded();
       return true;
     } catch (error) {
@@ -113,22 +134,27 @@ export class FileJournal implements Journal {
     }
   }
 
-  async #put(text: string, durably: boolean): Promise<void> {
-    const current = await this.#file();
-    if (text !== '') await current.file.write(text);
-    if (durably) await current.file.datasync();
-    const bytes = Buffer.byteLength(text);
-    current.bytes += bytes;
-    this.#bytes += bytes;
+  async #put(bytes: Buffer): Promise<void> {
+    let current = this.#current ?? (await this.#begun());
+    if (bytes.length > 0) {
+      // Both at once: most of the time the file is there.
+      const [isThere] = await Promise.all([exists(current.path), current.file.write(bytes)]);
+      if (!isThere) {
+        // It was deleted or moved away: nobody would find the lines.
+        await this.#end();
+        current = await this.#begun();
+        await current.file.write(bytes);
+      }
+    }
+    current.bytes += bytes.length;
+    this.#bytes += bytes.length;
     if (current.bytes < this.#mostBytes / FILES) return;
     await this.#end();
     await dropOldest(this.#options.directory, this.#mostBytes - this.#mostBytes / FILES, current.path);
   }
 
-  /** The file to append to. One that was deleted or moved away is not written any more: nobody would find the lines. */
-  async #file(): Promise<Current> {
-    if (this.#current !== undefined && !(await exists(this.#current.path))) await this.#end();
-    if (this.#current !== undefined) return this.#current;
+  /** A new file to append to. */
+  async #begun(): Promise<Current> {
     const { directory, clock, writer } = this.#options;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const path = join(directory, journalFileName(clock.wallTime(), `${writer}${this.#files++}`));
@@ -194,17 +220,22 @@ function textOf(entries: readonly JournalEntry[]): string {
   return text;
 }
 
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants;
+/** With `O_DSYNC` a write ends when the disk has it: one call, where a write and `fdatasync` are two. */
+const APPEND = O_APPEND | O_CREAT | O_EXCL | O_WRONLY | O_DSYNC;
+
 /** Rows name tenants' objects: no other user may read them. */
 async function openPrivate(path: string): Promise<JournalFile> {
-  const handle = await open(path, 'ax', 0o600);
+  const handle = await open(path, APPEND, 0o600);
   // A command of root writes for the controller, which has to read it.
   if (process.getuid?.() === 0) {
     const { uid, gid } = await stat(dirname(path));
     await handle.chown(uid, gid);
   }
   return {
-    write: (text) => handle.appendFile(text),
-    datasync: () => handle.datasync(),
+    write: async (bytes) => {
+      for (let from = 0; from < bytes.length;) from += (await handle.write(bytes, from)).bytesWritten;
+    },
     close: () => handle.close(),
   };
 }

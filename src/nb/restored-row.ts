@@ -5,14 +5,12 @@
 import type { Ownership } from './ownership.ts';
 import { LET_GO_KEY } from './ownership.ts';
 import type { RowId } from './row-id.ts';
-import { MOST_COPIES, restoredUuid } from './row-id.ts';
+import { isRestoredUuid } from './row-id.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
 
 /** Whether an undo restored it for its present owner. */
 export function isRestored(id: RowId, uuid: Uuid, ownership: Ownership): boolean {
-  if (ownership.kind !== 'ours') return false;
-  for (let copy = 0; copy < MOST_COPIES; copy++) if (restoredUuid(id, ownership, copy) === uuid) return true;
-  return false;
+  return ownership.kind === 'ours' && isRestoredUuid(uuid, id, ownership);
 }
 
 /** Whether a person let the row go. */

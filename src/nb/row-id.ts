@@ -35,11 +35,13 @@ export function isRowRef(value: unknown): value is RowRef {
  */
 export function insertUuid(id: RowId, seed: string): Uuid {
   const text = `${id}\n${seed}`;
-  const words = [hash32(text, 0x9e3779b9), hash32(text, 0x85ebca6b), hash32(text, 0xc2b2ae35), hash32(text, 0x27d4eb2f)];
+  const words = [hash32(text, FIRST_WORD), hash32(text, 0x85ebca6b), hash32(text, 0xc2b2ae35), hash32(text, 0x27d4eb2f)];
   const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}` as Uuid;
 }
+
+const FIRST_WORD = 0x9e3779b9;
 
 /** Whether a UUID comes from `insertUuid`: UUIDs of other programs are random, and have another version. */
 export function isOwnUuid(uuid: Uuid): boolean {
@@ -65,7 +67,25 @@ export function ownUuids(id: RowId, ownerUid: string, parent: Uuid | undefined):
  * @param copy of several rows of one identity
  */
 export function restoredUuid(id: RowId, { owner, uid }: { readonly owner: string; readonly uid: string }, copy = 0): Uuid {
-  return insertUuid(id, ['restored', owner, uid, ...(copy > 0 ? [copy] : [])].join('|'));
+  return insertUuid(id, restoredSeed(owner, uid, copy));
+}
+
+/**
+ * Whether `restoredUuid` gives this UUID, for any copy. The collection asks that of each row that it deletes, and most were not restored:
+ * one hash tells that.
+ */
+export function isRestoredUuid(uuid: Uuid, id: RowId, { owner, uid }: { readonly owner: string; readonly uid: string }): boolean {
+  if (!isOwnUuid(uuid)) return false;
+  const begin = Number.parseInt(uuid.slice(0, 8), 16);
+  for (let copy = 0; copy < MOST_COPIES; copy++) {
+    const seed = restoredSeed(owner, uid, copy);
+    if (hash32(`${id}\n${seed}`, FIRST_WORD) === begin && insertUuid(id, seed) === uuid) return true;
+  }
+  return false;
+}
+
+function restoredSeed(owner: string, uid: string, copy: number): string {
+  return copy === 0 ? `restored|${owner}|${uid}` : `restored|${owner}|${uid}|${copy}`;
 }
 
 /** Most rows of one identity that an undo can restore. */

@@ -346,6 +346,12 @@ export class ObservedRows implements ReadRows {
     return isList(links) ? links : [links];
   }
 
+  /** Number of `parentsOf`. */
+  parentCount(uuid: Uuid): number {
+    const links = this.#parents.get(uuid);
+    return links === undefined ? 0 : isList(links) ? links.length : 1;
+  }
+
   /** The row of an identity, untracked. Of several the best (`bestOf`). */
   best(id: RowId): (ObservedRow & { readonly row: Row }) | undefined {
     return this.#bestOf(this.#byId.get(id));

@@ -46,7 +46,10 @@ export function isNoNamespace(message: string): boolean {
 export function podDevice(inner: InnerEnd, { links }: HostState, name: string): ObservedDevice {
   const host = links.find(({ ifname }) => ifname === name);
   if (inner.kind === 'no-namespace') return host === undefined ? { kind: 'no-namespace' } : { kind: 'no-namespace', linked: true };
-  if (inner.kind === 'absent' || host === undefined) return { kind: 'absent' };
+  if (inner.kind === 'absent')
+    return { kind: 'absent', ...(host !== undefined && !isOurAlias(host.ifalias ?? '') && { taken: 'on-node' }) };
+  // Both ends of a pair of ours come and go together.
+  if (host === undefined) return { kind: 'absent', taken: 'in-pod' };
   const { link, routes } = inner;
   return {
     kind: 'present',

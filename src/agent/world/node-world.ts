@@ -38,6 +38,8 @@ export type ObservedDevice =
       readonly kind: 'absent';
       /** Of a device that Open vSwitch makes: it was there, and was deleted while the Interface of this row (`opened`) stayed. */
       readonly lost?: string;
+      /** Of a device of a pod: another program's device has its name, in the pod's namespace or on the node. */
+      readonly taken?: 'in-pod' | 'on-node';
     }
   /** The namespace that should have it does not exist. `linked`: the node's end does, so that the namespace only lost its path. */
   | { readonly kind: 'no-namespace'; readonly linked?: true }

@@ -524,3 +524,17 @@ test('limits that are not in effect are told by an Event of the pod, whatever th
   world.devices.delete(HOST);
   assert.deepEqual(told({ latency: 'ten' }), []);
 });
+
+test('a name that another program has is refused at once, with the command that shows it', () => {
+  const world = scene();
+  const reason = (taken: 'in-pod' | 'on-node'): string => {
+    world.devices.set(HOST, { kind: 'absent', taken });
+    const answer = answerOf(run(world));
+    return answer?.kind === 'refused' ? answer.reason : '';
+  };
+  assert.match(
+    reason('in-pod'),
+    /^network namespace \/run\/netns\/a of pod shop\/web has a device eth0 already, .*; nsenter --net=\/run\/netns\/a ip -details link show dev eth0$/,
+  );
+  assert.match(reason('on-node'), /^device c0ffee_h of the node, .*; ip -details link show dev c0ffee_h$/);
+});

@@ -74,7 +74,8 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
         missingOf(world, device, port) ??
         unconnected(world, port, device, network) ??
         changed(world, device);
-      const refusal = sandboxGone(world, device, attachment) ?? duplicateOf(world, device, attachment);
+      const refusal =
+        sandboxGone(world, device, attachment) ?? nameTaken(world, device, attachment) ?? duplicateOf(world, device, attachment);
       const state: Answer =
         refusal !== undefined
           ? { kind: 'refused', reason: refusal }
@@ -257,6 +258,16 @@ function patchMissing(world: NodeWorld, { providerNetwork, subnet }: PodNetwork)
 function sandboxGone(world: NodeWorld, { name, namespacePath }: DeviceOutput, { order, pod }: Attachment): string | undefined {
   if (order === 0 || world.devices.get(name)?.kind !== 'no-namespace') return undefined;
   return `network namespace ${namespacePath} of pod ${pod.namespace}/${pod.name} does not exist: its sandbox is gone, and the runtime makes another one`;
+}
+
+/** Another program's device has the name of one end: no attempt succeeds until it is gone. */
+function nameTaken(world: NodeWorld, { name, innerName, namespacePath }: DeviceOutput, { pod }: Attachment): string | undefined {
+  const observed = world.devices.get(name);
+  if (observed?.kind !== 'absent' || observed.taken === undefined) return undefined;
+  const of = `pod ${pod.namespace}/${pod.name}`;
+  if (observed.taken === 'on-node')
+    return `device ${name} of the node, which the interface of ${of} would be, is another program's: remove it, or create the pod again; ${commandText`ip -details link show dev ${name}`}`;
+  return `network namespace ${namespacePath} of ${of} has a device ${innerName} already, which another program made: take it out of the network configuration, or give the interface another name; ${commandText`nsenter --net=${namespacePath} ip -details link show dev ${innerName}`}`;
 }
 
 /** Which other host has an address of the pod. A pod of this node is named. */

@@ -363,6 +363,14 @@ export const REASONS = {
     means: 'annotation eip or snat of a pod has no effect, since the controller runs with --enable-eip-snat=false',
     next: 'remove the annotation, or start the controller without the flag',
   },
+  ExternalSubnet: {
+    means: "the Subnet shows a switch of another program, whose owner decides about it; Kiln allocates from it for admitted namespaces alone",
+    next: 'nothing; to let pods of a namespace in: kubectl annotate subnet NAME kiln.io/admit-namespaces=NAMESPACE',
+  },
+  ExternalSubnetGone: {
+    means: "no router of an external Vpc has a port in a switch of another program of the Subnet's name",
+    next: 'where the switch was deleted on purpose, delete the pods that were in it; the Subnet goes with the last one',
+  },
   ExternalVpc: {
     means: "a field of an external Vpc has no effect: its router is another program's, which decides about its routes and ports",
     next: 'remove the field, and ask for it where the router was made',

@@ -13,6 +13,8 @@ export const DEFAULT_VPC = 'ovn-cluster';
 export const DEFAULT_SUBNET = 'ovn-default';
 export const JOIN_SUBNET = 'join';
 export const DEFAULT_PROVIDER = 'ovn';
+/** Of a Subnet that shows a switch of another program. A Kube-OVN that reads such a Subnet makes no rows for it: the provider is not OVN's. */
+export const EXTERNAL_PROVIDER = 'vpc-external';
 export const DEFAULT_CIDR = '10.16.0.0/16';
 export const JOIN_CIDR = '100.64.0.0/16';
 export const SERVICE_CIDR = '10.96.0.0/12';
@@ -204,7 +206,7 @@ export const labelKey = {
   ipReserved: 'ovn.kubernetes.io/ip_reserved',
   vpc: 'ovn.kubernetes.io/vpc',
   vpcLb: 'ovn.kubernetes.io/vpc_lb',
-  /** `true` on a Vpc that mirrors a foreign router. */
+  /** `true` on a Vpc that shows a foreign router, and on a Subnet that shows a switch of it. */
   vpcExternal: 'ovn.kubernetes.io/vpc_external',
   vpcDnatExternalPort: 'ovn.kubernetes.io/vpc_dnat_eport',
   ovnEipType: 'ovn.kubernetes.io/ovn_eip_type',

@@ -4,7 +4,7 @@ import { findingOf } from './finding.ts';
 import { isLabelValue } from '../values/label-value.ts';
 import type { LabelSelector } from '../kubernetes/meta.ts';
 import { attachmentOfProvider } from '../names.ts';
-import { DEFAULT_PROVIDER } from '../well-known.ts';
+import { DEFAULT_PROVIDER, EXTERNAL_PROVIDER } from '../well-known.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -73,7 +73,7 @@ export function labelFinding(subject: Subject, field: string, item: string): rea
  * A provider is the name of a network attachment: the definition's name, its namespace and, for networks in OVN, `ovn`, separated by dots.
  */
 export function providerFinding(subject: Subject, provider = ''): readonly Finding[] {
-  if (provider === '' || provider === DEFAULT_PROVIDER) return [];
+  if (provider === '' || provider === DEFAULT_PROVIDER || provider === EXTERNAL_PROVIDER) return [];
   if (SUBDOMAIN.test(provider) && attachmentOfProvider(provider) !== undefined) return [];
   return [
     findingOf(subject, {

@@ -14,6 +14,7 @@ import type { Rule } from '../compiler.ts';
 import { findingsText } from '../findings-text.ts';
 import type { ConditionOutput, Json } from '../output.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
+import { isExternalSubnet } from './validity/external-network.ts';
 import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 
 /**
@@ -33,6 +34,8 @@ export const subnetSpecDefaults: Rule = {
       applied,
       metadata: { uid },
     } = subnet;
+    // Its spec follows the other program's switch.
+    if (world.settings.enableExternalVpc && isExternalSubnet(subnet)) return [];
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid } as const;
     const reported = world.ask(reportedCorrection, name);
     const fields = subnetDefaults({ name, spec }, world.settings, applied);

@@ -1,6 +1,6 @@
 /**
  * External Vpcs: with the setting `enableExternalVpc`, each router of another program is shown as a Vpc with the router's name and
- * Kube-OVN's label, which Kiln does not change and which goes with the router. Source: Kube-OVN's flag `enable-external-vpc`, off by default.
+ * Kube-OVN's label, which Kiln does not change and which goes with the router (its switches: `subnet/external-subnets.ts`). Source: Kube-OVN's flag `enable-external-vpc`, off by default.
  */
 import { API_VERSION } from '../../api/schema/kind.ts';
 import { isObjectName } from '../../api/values/object-name.ts';

@@ -1,6 +1,6 @@
-import { DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET, kilnAnnotation } from '../../api/well-known.ts';
+import { DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_PROVIDER, JOIN_SUBNET, kilnAnnotation } from '../../api/well-known.ts';
 import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
-import { annotationsOn, FINALIZERS, onlyAnnotations } from '../../webhook/manifests/kind-rights.ts';
+import { annotationsOn, FINALIZERS, isExternal, onlyAnnotations } from '../../webhook/manifests/kind-rights.ts';
 import { all, byOperation, sameFields, sameMetadata, sameObject, text, texts } from '../../webhook/manifests/policy-expressions.ts';
 
 /** A field that Kiln fills in if it is empty, and never changes otherwise. */
@@ -19,15 +19,36 @@ const SAME_GATEWAYS =
   `${GATEWAY[0]} == ${GATEWAY[1]} || ${GATEWAY[1]}.trim() == '' || ` +
   `${GATEWAY[0]}.split(',').all(n, ${GATEWAY[1]}.split(',').exists(o, ip(o.trim()) == ip(n)) || ${GATEWAY[1]}.split(',').all(o, ip(o.trim()).family() != ip(n).family()))`;
 
+/** It shows a switch of another program: no network of Kiln is one of these. */
+function shows(root: 'object' | 'oldObject'): string {
+  return all(isExternal(root), `${text(root, 'spec.provider')} == '${EXTERNAL_PROVIDER}'`);
+}
+
+/** What it has of the switch, and its marks, after a person changed either. */
+const EXTERNAL_UPDATE = all(
+  `${isExternal('oldObject')} || ${text('oldObject', 'spec.provider')} == '${EXTERNAL_PROVIDER}'`,
+  shows('object'),
+  sameObject('metadata', 'spec'),
+  sameMetadata('labels', 'annotations', 'finalizers'),
+  FINALIZERS,
+  onlyAnnotations(...annotationsOn('Subnet')),
+  sameFields(
+    'object.spec',
+    ...['protocol', 'cidrBlock', 'gateway', 'excludeIps', 'provider', 'vpc', 'namespaces', 'namespaceSelectors'],
+    ...['gatewayType', 'default', 'private', 'natOutgoing', 'enableLb'],
+  ),
+);
+
 export const rights: KindRights = {
-  verbs: ['create'],
+  verbs: ['create', 'delete'],
   limits: [
     {
       name: 'subnets',
       resources: { 'kubeovn.io': ['subnets'] },
       expression: byOperation({
-        CREATE: all(`object.metadata.name in ${texts([DEFAULT_SUBNET, JOIN_SUBNET])}`, `object.spec.vpc == '${DEFAULT_VPC}'`),
-        UPDATE: all(
+        CREATE: `(${all(`object.metadata.name in ${texts([DEFAULT_SUBNET, JOIN_SUBNET])}`, `object.spec.vpc == '${DEFAULT_VPC}'`)}) || (${shows('object')})`,
+        DELETE: shows('oldObject'),
+        UPDATE: `(${EXTERNAL_UPDATE}) || (${all(
           sameObject('metadata', 'spec'),
           sameMetadata('annotations', 'finalizers'),
           FINALIZERS,
@@ -51,9 +72,9 @@ export const rights: KindRights = {
           ...['private', 'natOutgoing'].map((field) => `object.spec.?${field}.orValue(false) == oldObject.spec.?${field}.orValue(false)`),
           SAME_NETWORKS,
           SAME_GATEWAYS,
-        ),
+        )})`,
       }),
-      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, fill in defaults of a Subnet's spec, and record its MTU and its accepted spec in annotations ${kilnAnnotation.mtu} and ${kilnAnnotation.acceptedSpec}`,
+      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, create, keep and delete external Subnets, fill in defaults of a Subnet's spec, and record its MTU and its accepted spec in annotations ${kilnAnnotation.mtu} and ${kilnAnnotation.acceptedSpec}`,
     },
   ],
 };

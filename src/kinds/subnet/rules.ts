@@ -14,6 +14,7 @@ import { subnetSwitch } from '../../compile/subnet/rows/subnet-switch.ts';
 import { subnetVips } from '../../compile/subnet/rows/subnet-vips.ts';
 import { subnetMtuRecord } from '../../compile/subnet/status/subnet-mtu-record.ts';
 import { subnetStatus, subnetUsageStatus } from '../../compile/subnet/status/subnet-status.ts';
+import { externalSubnets } from '../../compile/subnet/external-subnets.ts';
 import { subnetLifecycle } from '../../compile/subnet/subnet-lifecycle.ts';
 import { subnetPool } from '../../compile/subnet/subnet-pool.ts';
 import { subnetAcceptedSpec } from '../../compile/subnet/subnet-accepted-spec.ts';
@@ -43,4 +44,5 @@ export const rules: readonly Rule[] = [
   subnetMtuRecord,
   subnetUsageStatus,
   subnetLifecycle,
+  externalSubnets,
 ];

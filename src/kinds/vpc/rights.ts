@@ -1,6 +1,6 @@
-import { DEFAULT_VPC, labelKey } from '../../api/well-known.ts';
+import { DEFAULT_VPC } from '../../api/well-known.ts';
 import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
-import { FINALIZERS } from '../../webhook/manifests/kind-rights.ts';
+import { FINALIZERS, isExternal } from '../../webhook/manifests/kind-rights.ts';
 import { all, byOperation, sameFields, sameMetadata, sameObject, text } from '../../webhook/manifests/policy-expressions.ts';
 
 const ROUTE_TEXTS = ['cidr', 'nextHopIP', 'ecmpMode', 'bfdId', 'routeTable'];
@@ -14,11 +14,6 @@ function routes(root: string): string {
 function policies(root: string): string {
   const hop = text('r', 'nextHopIP');
   return `${root}.spec.?policyRoutes.orValue([]).map(r, [dyn(r.?priority.orValue(0)), ${text('r', 'match')}, ${text('r', 'action')}, ${text('r', 'action')} in ['allow', 'drop'] ? '' : ${hop}])`;
-}
-
-/** It mirrors another program's router. */
-function isExternal(root: string): string {
-  return `${root}.metadata.?labels.orValue({}).exists(k, k == '${labelKey.vpcExternal}' && ${root}.metadata.labels[k] == 'true')`;
 }
 
 export const rights: KindRights = {

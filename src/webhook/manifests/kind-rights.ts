@@ -3,7 +3,7 @@
  * policies of `deploy/admission-policy.yaml` say about it.
  */
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS } from '../../api/annotations.ts';
-import { annotationKey, DEFAULT_PROVIDER, FINALIZER, kilnAnnotation, LEGACY_FINALIZERS, podAnnotation } from '../../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, FINALIZER, kilnAnnotation, labelKey, LEGACY_FINALIZERS, podAnnotation } from '../../api/well-known.ts';
 import { onlyFinalizers, onlyKeys, texts } from './policy-expressions.ts';
 
 /** One policy: its resources, and what it allows the account. */
@@ -30,6 +30,11 @@ export interface KindRights {
 
 /** The finalizers change only by Kiln's own, and by those of earlier releases that go. */
 export const FINALIZERS = onlyFinalizers(FINALIZER, LEGACY_FINALIZERS);
+
+/** It shows a router or a switch of another program. */
+export function isExternal(root: 'object' | 'oldObject'): string {
+  return `${root}.metadata.?labels.orValue({}).exists(k, k == '${labelKey.vpcExternal}' && ${root}.metadata.labels[k] == 'true')`;
+}
 
 /** The annotations that Kiln writes on these kinds: its own and Kube-OVN's. */
 export function annotationsOn(...kinds: readonly string[]): readonly string[] {

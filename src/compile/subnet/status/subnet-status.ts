@@ -21,6 +21,7 @@ import { natRulesInEffect } from './nat-rule-status.ts';
 import { namespacesOutsideVpc, namespacesSelectedOutsideVpc } from '../validity/subnet-namespaces.ts';
 import { mtuInUse } from '../validity/mtu-under-pods.ts';
 import { networkInUse } from '../validity/subnet-networks.ts';
+import { externalProblem } from '../validity/subnet-ready.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
 import { localnetId, subnetUnderlay } from '../validity/underlay.ts';
 import { interconnectionName } from '../../../kinds/subnet/dependencies/interconnection.ts';
@@ -144,6 +145,10 @@ function ready(world: World, view: SubnetView): ConditionOutput {
     message,
     ...(event !== undefined && { event }),
   });
+  if (view.external) {
+    const problem = externalProblem(world, view.name);
+    return problem === undefined ? yes('ExternalSubnet') : no(problem.reason, problem.message);
+  }
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   const conflict = rowConflictOf(world, subnetOwner(view));
   if (conflict !== undefined) return no('RowConflict', conflict);

@@ -2,7 +2,7 @@
 import { isTerminating } from '../../../api/kubernetes/meta.ts';
 import { isOvnProvider } from '../../../api/names.ts';
 import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
-import { DEFAULT_PROVIDER } from '../../../api/well-known.ts';
+import { DEFAULT_PROVIDER, EXTERNAL_PROVIDER } from '../../../api/well-known.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
@@ -12,6 +12,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { RowOwner } from '../../output.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
+import { isExternalSubnet } from './external-network.ts';
 
 export interface SubnetBasics {
   readonly name: string;
@@ -23,6 +24,8 @@ export interface SubnetBasics {
   readonly inDefaultVpc: boolean;
   /** `ovn` if the spec names none. */
   readonly provider: string;
+  /** It shows a switch of another program, in which pods of admitted namespaces have ports. */
+  readonly external: boolean;
   /** It has a network in OVN, or had one before its provider was edited. Others are for addresses only, without rows. */
   readonly isOvn: boolean;
   /** The join Subnet, which has the nodes' ports. */
@@ -54,12 +57,15 @@ export const requestedBasics: Query<SubnetBasics | undefined> = defineQuery('sub
 export function basicsOf(world: World, subnet: SubnetIntent): SubnetBasics {
   const { name } = subnet.metadata;
   const { spec } = subnet;
-  const provider = orElse(spec.provider, DEFAULT_PROVIDER);
+  const requested = orElse(spec.provider, DEFAULT_PROVIDER);
+  // Pods in another program's switch have ports of the default provider.
+  const provider = requested === EXTERNAL_PROVIDER ? DEFAULT_PROVIDER : requested;
   const vpc = world.vpcOf(subnet);
   const inDefaultVpc = vpc === world.settings.defaultVpc;
   const isJoin = name === world.settings.joinSubnet;
   // A running network stays if a user edits the provider to one outside of OVN.
-  const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetIntentOwner(subnet));
+  const marked = isExternalSubnet(subnet);
+  const isOvn = (!marked && isOvnProvider(provider)) || hasSwitch(world, name, subnetIntentOwner(subnet));
   const vlan = spec.vlan ?? '';
   const logicalGateway = spec.logicalGateway === true;
   const interconnected = isOvn && vlan !== '' && spec.u2oInterconnection === true;
@@ -72,6 +78,7 @@ export function basicsOf(world: World, subnet: SubnetIntent): SubnetBasics {
     vpc,
     inDefaultVpc,
     provider,
+    external: marked && !isOvn,
     isOvn,
     isJoin,
     gatewayType: orElse(spec.gatewayType, inDefaultVpc && isOvn && !isJoin ? 'distributed' : ''),

@@ -1,9 +1,10 @@
 /** Whether new addresses of a Subnet may be allocated. */
 import type { Reason } from '../../../api/reasons.ts';
 import { blockersOf } from '../../../blockers/blockers.ts';
-import type { Query } from '../../../world/world.ts';
+import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { SubnetProblem } from './subnet-acceptance.ts';
+import { externalNetwork } from './external-network.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { rowConflictOf } from '../../row-conflict.ts';
 import { subnetBasics } from './spec-in-effect.ts';
@@ -39,6 +40,21 @@ export const isClosed: Query<boolean> = defineQuery('subnet-closed', (world, nam
   return basics?.terminating === true && !(basics.isJoin && blockersOf(world, 'subnets', name).count > 0);
 });
 
+/** Why nothing can be put into the switch that an external Subnet shows. */
+export function externalProblem(world: World, name: string): SubnetProblem | undefined {
+  if (!world.settings.enableExternalVpc)
+    return {
+      reason: 'ExternalSubnet',
+      message: `Subnet ${name} shows a switch of another program, and the controller runs without --enable-external-vpc, so that no pod comes into it`,
+    };
+  if (world.ask(externalNetwork, name) !== undefined) return undefined;
+  const look = commandText`ovn-nbctl show ${name}`;
+  return {
+    reason: 'ExternalSubnetGone',
+    message: `Subnet ${name}: no router of an external Vpc has a port in a switch of another program of this name; ${look}`,
+  };
+}
+
 /**
  * Whether new addresses of a Subnet may be allocated: it exists, is accepted, is not being deleted, and its switch exists and is ours.
  * Existing addresses stay, ready or not.
@@ -48,6 +64,8 @@ export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
   if (world.ask(isClosed, name)) return { ready: false, ...subnetTerminating(name) };
   const basics = world.ask(subnetBasics, name);
+  const problem = basics?.external === true ? externalProblem(world, name) : undefined;
+  if (problem !== undefined) return { ready: false, ...problem };
   if (basics?.isOvn === true && !runsOnceAdopted(world, name)) {
     const conflict = rowConflictOf(world, subnetOwner(basics));
     if (conflict !== undefined) return { ready: false, reason: 'RowConflict', message: `Subnet ${name}: ${conflict}` };

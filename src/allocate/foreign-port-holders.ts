@@ -5,13 +5,15 @@
 import { portName } from '../api/names.ts';
 import type { Vip } from '../api/kinds/vip.ts';
 import type { Ledger } from '../ipam/ledger.ts';
+import type { Address } from '../net/address.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { identityOf, rowId } from '../nb/row-id.ts';
+import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
+import type { Uuid } from '../nb/tables.ts';
 import { ovnEipAddresses } from '../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import { vipAddresses } from '../kinds/vip/table/vip-addresses.ts';
 import { heldTexts } from '../world/claimants.ts';
-import { addressesOfPort, portsIn, subnetOfSwitch, SWITCHES, switchOfForeign } from '../world/foreign-ports.ts';
+import { addressesOfPort, addressesShown, portsIn, subnetOfSwitch, SWITCHES, switchOfForeign } from '../world/foreign-ports.ts';
 import type { World } from '../world/world.ts';
 
 const PORTS = 'Logical_Switch_Port';
@@ -36,6 +38,7 @@ export class ForeignPortHolders {
     world.rows.onChange({
       row: (id) => {
         if (id.startsWith(`${SWITCHES}/`)) this.#switchChanged(id);
+        else if (this.#shown) this.#routerChanged(id);
       },
       member: () => undefined,
     });
@@ -47,12 +50,13 @@ export class ForeignPortHolders {
    */
   record(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#keys.get(id);
-    const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
+    const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row, this.#shown);
     if (before === undefined && home === undefined) return;
     const port = identityOf(id);
     const texts = home === undefined ? [] : this.#addressesOfNamedObject(port, home);
     const own = new Set(texts.flatMap((text) => parseAddress(text.trim()) ?? []).map(formatAddress));
-    const addresses = row === undefined || home === undefined ? [] : addressesOfPort(row.row).filter((one) => !own.has(formatAddress(one)));
+    const all = row === undefined || home === undefined ? [] : this.#shown ? this.#addressesShown(row.uuid) : addressesOfPort(row.row);
+    const addresses = all.filter((one) => !own.has(formatAddress(one)));
     const key = addresses.length === 0 ? undefined : row?.uuid;
     if (before !== undefined && before !== key) this.#ledger.release('foreign-port', before);
     if (key === undefined || home === undefined) {
@@ -62,6 +66,39 @@ export class ForeignPortHolders {
     // A holder is in one Subnet: in another Subnet it has left the first.
     this.#ledger.hold(home, { kind: 'foreign-port', key, claimant: `port ${port} of another program` }, { addresses }, true);
     this.#keys.set(id, key);
+  }
+
+  /** Whether switches of other programs are shown as Subnets. */
+  get #shown(): boolean {
+    return this.#world.settings.enableExternalVpc;
+  }
+
+  #addressesShown(port: Uuid): readonly Address[] {
+    const { rows } = this.#world;
+    const entry = rows.entry(port);
+    return entry === undefined ? [] : addressesShown(rows, entry);
+  }
+
+  /** After a change of a router's port or NAT: the switch ports that lead to the router show other addresses. */
+  #routerChanged(id: RowId): void {
+    const { rows } = this.#world;
+    const table = tableOf(id);
+    if (table !== 'Logical_Router_Port' && table !== 'NAT' && table !== 'Logical_Router') return;
+    for (const end of this.#routerPortsOf(id))
+      for (const port of rows.foreignRouters.portsTo(identityOf(end))) {
+        const found = rows.entry(port);
+        if (found !== undefined) this.#evaluateRowAgain(found.id);
+      }
+  }
+
+  #routerPortsOf(id: RowId): readonly RowId[] {
+    const { rows } = this.#world;
+    if (tableOf(id) === 'Logical_Router_Port') return [id];
+    const routers =
+      tableOf(id) === 'NAT' ? rows.rowsOf(id).flatMap(({ parent }) => (parent && rows.entry(parent.uuid)) ?? []) : rows.rowsOf(id);
+    return routers.flatMap(({ row: { ports } }) =>
+      ports instanceof Set ? [...(ports as ReadonlySet<Uuid>)].flatMap((port) => rows.entry(port)?.id ?? []) : [],
+    );
   }
 
   /** The addresses in this Subnet of the IP object, Vip or OvnEip that the port is named after. */
@@ -90,7 +127,7 @@ export class ForeignPortHolders {
   #switchChanged(id: RowId): void {
     const { rows } = this.#world;
     const switches = rows.rowsOf(id);
-    const now = switches.map((one) => `${one.uuid} ${subnetOfSwitch(one) === undefined ? 'theirs' : 'ours'}`).join();
+    const now = switches.map((one) => `${one.uuid} ${subnetOfSwitch(one, this.#shown) === undefined ? 'theirs' : 'ours'}`).join();
     if (now === (this.#switches.get(id) ?? '')) return;
     if (switches.length === 0) this.#switches.delete(id);
     else this.#switches.set(id, now);

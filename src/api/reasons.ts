@@ -364,7 +364,8 @@ export const REASONS = {
     next: 'remove the annotation, or start the controller without the flag',
   },
   ExternalSubnet: {
-    means: "the Subnet shows a switch of another program, whose owner decides about it; Kiln allocates from it for admitted namespaces alone",
+    means:
+      'the Subnet shows a switch of another program, whose owner decides about it; Kiln allocates from it for admitted namespaces alone',
     next: 'nothing; to let pods of a namespace in: kubectl annotate subnet NAME kiln.io/admit-namespaces=NAMESPACE',
   },
   ExternalSubnetGone: {

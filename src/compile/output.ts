@@ -32,8 +32,11 @@ export interface RowOutput {
   readonly id: RowId;
   readonly owner: RowOwner;
   readonly rule: string;
-  /** For tables with rows that exist only as children of another row. */
-  readonly parent?: { readonly id: RowId; readonly column: string };
+  /**
+   * For tables with rows that exist only as children of another row. `isOfOthers`: the parent is another program's, which this row is added
+   * to and removed from, and nothing else of it is changed.
+   */
+  readonly parent?: { readonly id: RowId; readonly column: string; readonly isOfOthers?: true };
   readonly columns: Readonly<Record<string, ColumnValue>>;
   /** Kube-OVN's keys; the diff adds the ownership keys. */
   readonly externalIds?: Readonly<Record<string, string>>;

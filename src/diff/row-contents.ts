@@ -58,9 +58,15 @@ export interface Parent {
 export function parentOf(desired: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
   if (desired.parent === undefined) return undefined;
   const { id, column } = desired.parent;
-  const uuid = resolve(id, context);
+  const uuid = desired.parent.isOfOthers === true ? rowOfOthers(id, context) : resolve(id, context);
   if (uuid === undefined) return 'missing';
   return { table: tableOf(id), uuid, column, row: context.planned.has(id) ? undefined : context.rows.best(id) };
+}
+
+/** The UUID of another program's row; of several of one name, the same in every process. */
+function rowOfOthers(id: RowId, context: DiffContext): Uuid | undefined {
+  const row = context.rows.best(id);
+  return row?.ownership.kind === 'foreign' ? row.uuid : undefined;
 }
 
 /** The UUID of an identity, existing or inserted by this transaction. None for a foreign row. */

@@ -45,7 +45,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, desired, context) && !isOursWithoutKeys(id, desired, mine, context)) {
     // The parent may have lost its ownership keys as well: once it has them again, the UUID of this row shows its owner.
     const parent = mine.ownership.family === 'unknown' ? desired.parent?.id : undefined;
-    if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
+    if (parent !== undefined && parentOf(desired, context) === 'missing') return { kind: 'waiting', on: [parent] };
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }

@@ -1,5 +1,6 @@
 /** Addresses of foreign ports in a switch. OVN answers ARP for them, so the allocator gives them to no claimant. */
-import { identityOf } from '../nb/row-id.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, rowId } from '../nb/row-id.ts';
 import type { Address } from '../net/address.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Row } from '../ovsdb/index.ts';
@@ -8,25 +9,28 @@ import type { Entry, ObservedRow } from './row-identity.ts';
 export const SWITCHES = 'Logical_Switch';
 
 interface Entries {
-  readonly entry: (uuid: Entry['uuid']) => ObservedRow | undefined;
+  readonly entry: (uuid: Entry['uuid']) => Entry | undefined;
 }
 
-/** The name of the switch of a foreign port. Undefined for a port that is ours or legacy, in no switch, or in a foreign switch. */
-export function switchOfForeign(rows: Entries, port: ObservedRow): string | undefined {
+/**
+ * The name of the switch of a foreign port. Undefined for a port that is ours or legacy, in no switch, or in a foreign switch.
+ * @param shown switches of other programs are shown as Subnets: their ports count as well
+ */
+export function switchOfForeign(rows: Entries, port: ObservedRow, shown: boolean): string | undefined {
   if (port.ownership.kind !== 'foreign' || port.parent?.table !== SWITCHES) return undefined;
   const home = rows.entry(port.parent.uuid);
-  return home === undefined ? undefined : subnetOfSwitch(home);
+  return home === undefined ? undefined : subnetOfSwitch(home, shown);
 }
 
 /**
  * The Subnet that a switch may belong to. None, if it has keys of another program. A user may have removed the keys of a switch without
  * any.
  */
-export function subnetOfSwitch({ id, ownership }: ObservedRow): string | undefined {
-  return ownership.kind === 'foreign' && ownership.family !== 'unknown' ? undefined : identityOf(id);
+export function subnetOfSwitch({ id, ownership }: ObservedRow, shown: boolean): string | undefined {
+  return !shown && ownership.kind === 'foreign' && ownership.family !== 'unknown' ? undefined : identityOf(id);
 }
 
-export function portsIn(rows: Entries, { row: { ports } }: Entry): readonly ObservedRow[] {
+export function portsIn(rows: Entries, { row: { ports } }: Entry): readonly Entry[] {
   return ports instanceof Set ? [...(ports as ReadonlySet<Entry['uuid']>)].flatMap((uuid) => rows.entry(uuid) ?? []) : [];
 }
 
@@ -34,6 +38,36 @@ export function portsIn(rows: Entries, { row: { ports } }: Entry): readonly Obse
 export function addressesOfPort({ addresses, dynamic_addresses: chosen }: Row): readonly Address[] {
   const texts = [...textsOf(addresses), ...textsOf(chosen)];
   return texts.flatMap((text) => text.split(/\s+/).flatMap((word) => parseAddress(word) ?? []));
+}
+
+/**
+ * All addresses that a foreign port shows: its own, those it may send from, a virtual one, and of a port to a router those of the router's
+ * port and of its NAT, which answers for them there.
+ */
+export function addressesShown(rows: Entries & RouterRows, { row }: Entry): readonly Address[] {
+  const own = [...addressesOfPort(row), ...textsOf(row['port_security']).flatMap(wordsAsAddresses)];
+  const { options } = row;
+  if (!(options instanceof Map)) return own;
+  own.push(...wordsAsAddresses(String(options.get('virtual-ip') ?? '')));
+  const peer: unknown = row['type'] === 'router' ? options.get('router-port') : undefined;
+  if (typeof peer !== 'string') return own;
+  for (const end of rows.rowsOf(rowId('Logical_Router_Port', peer))) {
+    own.push(...textsOf(end.row['networks']).flatMap(wordsAsAddresses));
+    const router = end.parent === undefined ? undefined : rows.entry(end.parent.uuid);
+    const nat: unknown = router?.row['nat'];
+    if (!(nat instanceof Set)) continue;
+    for (const uuid of nat as ReadonlySet<Entry['uuid']>) own.push(...wordsAsAddresses(String(rows.entry(uuid)?.row['external_ip'] ?? '')));
+  }
+  return own;
+}
+
+interface RouterRows {
+  readonly rowsOf: (id: RowId) => readonly Entry[];
+}
+
+/** `0a:…:01 10.0.0.5 10.0.0.0/24`: of a network, its address. */
+function wordsAsAddresses(text: string): readonly Address[] {
+  return text.split(/\s+/).flatMap((word) => parseAddress(word.split('/', 1)[0] ?? '') ?? []);
 }
 
 function textsOf(value: Row[string] | undefined): readonly string[] {

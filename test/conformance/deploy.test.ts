@@ -131,7 +131,7 @@ test('the ClusterRole lets the controller create and delete the kinds that its r
   ]);
   assert.deepEqual(
     having('delete').toSorted(),
-    ['ips', 'iptables-eips', 'ovn-eips', 'vips', 'vpcs'].map((plural) => `${plural}.kubeovn.io`),
+    ['ips', 'iptables-eips', 'ovn-eips', 'subnets', 'vips', 'vpcs'].map((plural) => `${plural}.kubeovn.io`),
   );
   assert.deepEqual(having('update'), []);
   for (const { plural, group, conditions, statusSubresource, unimplemented } of Object.values<KindResource>(RESOURCES)) {

@@ -92,6 +92,12 @@ export function ipAddressMessage({ metadata: { name }, spec }: IP, sentence: str
   return [`IP ${name}`, ...(fields.length === 0 ? [] : [fields.join(' and ')]), sentence].join(': ');
 }
 
+/** Its addresses are for others than ports of OVN. */
+function hasNoPorts(world: World, subnet: string): boolean {
+  const view = world.ask(subnetView, subnet);
+  return view?.isOvn === false && !view.external;
+}
+
 /** Its address request. */
 export function ipAddressRequest(world: World, ip: IP): AddressRequest {
   const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = ip.spec;
@@ -106,7 +112,7 @@ export function ipAddressRequest(world: World, ip: IP): AddressRequest {
     ...(requested.ok && requested.v4 !== undefined && { v4: formatAddress(requested.v4) }),
     ...(requested.ok && requested.v6 !== undefined && { v6: formatAddress(requested.v6) }),
     ...(mac !== undefined && { mac }),
-    ...(world.ask(subnetView, subnet)?.isOvn === false && { withoutMac: true }),
+    ...(hasNoPorts(world, subnet) && { withoutMac: true }),
     since: ip.metadata.creationTimestamp,
   };
 }

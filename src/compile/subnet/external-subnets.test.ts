@@ -38,7 +38,10 @@ const specOf = (bench: RuleBench): Readonly<Record<string, unknown>> => bench.ob
 
 test("a switch at an external router is a Subnet with Kube-OVN's label, the router's network, and no row of ours", () => {
   const bench = besideNeutron();
-  const rows = (): unknown => ['Logical_Switch', 'Logical_Router', 'Logical_Switch_Port', 'Logical_Router_Port', 'DHCP_Options', 'ACL'].map((table) => bench.rowIds(table as 'ACL'));
+  const rows = (): unknown =>
+    ['Logical_Switch', 'Logical_Router', 'Logical_Switch_Port', 'Logical_Router_Port', 'DHCP_Options', 'ACL'].map((table) =>
+      bench.rowIds(table as 'ACL'),
+    );
   bench.converge();
   const before = rows();
   const subnet = bench.object('subnets', 'net-1');
@@ -129,7 +132,10 @@ test('a running Subnet of ours that gets the label keeps its network', () => {
   bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.5.0.0/24' } });
   bench.converge();
   const rows = bench.rowIds('Logical_Switch_Port');
-  bench.put('subnets', { metadata: { name: 'red', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } }, spec: { cidrBlock: '10.5.0.0/24' } });
+  bench.put('subnets', {
+    metadata: { name: 'red', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } },
+    spec: { cidrBlock: '10.5.0.0/24' },
+  });
   bench.converge();
   assert.deepEqual(bench.rowIds('Logical_Switch_Port'), rows);
   assert.notEqual(bench.object('subnets', 'red'), undefined);

@@ -70,5 +70,5 @@ function changesOf(spec: SubnetSpec, wanted: ReturnType<typeof specOf>): Readonl
 
 /** The gateways among the excluded addresses, as in any Subnet. */
 function defaultsOf(world: World, name: string, spec: SubnetSpec): Readonly<Record<string, Json>> {
-  return subnetDefaults({ name, spec }, world.settings) as unknown as Readonly<Record<string, Json>>;
+  return subnetDefaults({ name, spec }, world.settings);
 }

@@ -3,7 +3,15 @@
  * policies of `deploy/admission-policy.yaml` say about it.
  */
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS } from '../../api/annotations.ts';
-import { annotationKey, DEFAULT_PROVIDER, FINALIZER, kilnAnnotation, labelKey, LEGACY_FINALIZERS, podAnnotation } from '../../api/well-known.ts';
+import {
+  annotationKey,
+  DEFAULT_PROVIDER,
+  FINALIZER,
+  kilnAnnotation,
+  labelKey,
+  LEGACY_FINALIZERS,
+  podAnnotation,
+} from '../../api/well-known.ts';
 import { onlyFinalizers, onlyKeys, texts } from './policy-expressions.ts';
 
 /** One policy: its resources, and what it allows the account. */

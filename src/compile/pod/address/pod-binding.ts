@@ -51,7 +51,7 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const reservation = world.reservations.get(claimant);
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
   const durable = durableOf(world, reservation, ip, held);
-  const port = nic.isOvn && durable?.subnet?.isOvn !== false ? durable : undefined;
+  const port = nic.isOvn && (durable?.subnet?.isOvn !== false || durable.subnet.external) ? durable : undefined;
   return { nic, isPrimary: held.primary.key === nic.pod.key, claimant, requestState, reservation, ip, durable, port, ownRow: held.ownRow };
 }
 

@@ -118,9 +118,13 @@ function requestedSubnets(world: World, nic: PodInterface): RequestedSubnets {
   const requested = declaredSubnets(world, nic);
   if (requested.kind === 'waiting') return requested;
   const excludedPools = requested.pools.flatMap((pool) => excludedFromPool(world, nic.pod.namespace, pool) ?? []);
-  const [why] = world.settings.tenancy === 'open' ? excludedPools : [];
+  const isOpen = world.settings.tenancy === 'open';
+  // Of external Subnets the namespaces are limited with either tenancy.
+  const [why] = isOpen
+    ? [...excludedPools, ...requested.subnets.flatMap((subnet) => excludedFromSubnet(world, nic.pod.namespace, subnet) ?? [])]
+    : [];
   if (why !== undefined) return { kind: 'waiting', ...why };
-  return world.settings.tenancy === 'open' ? requested : admittedSubnets(world, nic, requested, excludedPools);
+  return isOpen ? requested : admittedSubnets(world, nic, requested, excludedPools);
 }
 
 /** The declared Subnets that admit the pod's namespace. */
@@ -206,8 +210,13 @@ function readySubnets(world: World, nic: PodInterface, requested: Extract<Reques
     return readiness.inProgress === true ? { ...waits, inProgress: true } : waits;
   }
   const view = world.ask(subnetView, first);
-  if (nic.isOvn && view?.isOvn === false)
+  if (nic.isOvn && view?.isOvn === false && !view.external)
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
+  if (!nic.isOvn && view?.external === true)
+    return waiting(
+      'InvalidAnnotation',
+      `Subnet ${first} shows a switch of another program: it gives addresses to ports in that switch alone`,
+    );
   if (view?.isJoin === true) return joinSubnetObstacle(world, nic, first);
   return { ...requested, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => isUsableToo(world, nic, subnet))] };
 }
@@ -215,7 +224,7 @@ function readySubnets(world: World, nic: PodInterface, requested: Extract<Reques
 /** Whether it may provide an address if the first Subnet has none: it is ready and has pods. */
 function isUsableToo(world: World, nic: PodInterface, subnet: string): boolean {
   const view = world.ask(subnetView, subnet);
-  return world.ask(subnetReady, subnet).ready && view?.isJoin !== true && !(nic.isOvn && view?.isOvn === false);
+  return world.ask(subnetReady, subnet).ready && view?.isJoin !== true && view?.external !== true && !(nic.isOvn && view?.isOvn === false);
 }
 
 /** The obstacle names the fault: in the pod's request, or in the Subnet that claims the namespace. */

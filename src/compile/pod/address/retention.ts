@@ -40,7 +40,10 @@ export function isStillUseful(world: World, ip: IP, next: NextPod): boolean {
   const selection = attached ? attaches(next, provider) : undefined;
   if (attached && selection === undefined) return false;
   const { key, statefulSet, annotations } = next;
-  if (!isReserved(ip) && requestsOthers(world, { pod: { key, statefulSet, annotations }, provider, selection, isOvn: view.isOvn }, ip))
+  if (
+    !isReserved(ip) &&
+    requestsOthers(world, { pod: { key, statefulSet, annotations }, provider, selection, isOvn: view.isOvn || view.external }, ip)
+  )
     return false;
   const declared = next.annotations[podAnnotation(provider, 'logical_switch')] ?? '';
   if (declared !== '') return declared === subnet;

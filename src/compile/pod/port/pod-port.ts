@@ -33,6 +33,7 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
   const { addresses, subnet } = port;
   const id = nic.row;
   if (subnet === undefined) return orphanedPort(world, nic, addresses);
+  if (subnet.external) return [portInOthers(world, nic, addresses)];
   return [
     {
       kind: 'row',
@@ -46,6 +47,20 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
     ...dhcpOutputs(world, nic, addresses, subnet),
     ...portGroupOutputs(binding),
   ];
+}
+
+/**
+ * The port in a switch of another program: it sends from its own addresses alone, and has no DHCP options and no group, whose ACLs would make
+ * OVN track the connections of all ports of that switch.
+ */
+function portInOthers(world: World, nic: PodInterface, addresses: Addresses): RowOutput {
+  const text = portAddressText(addresses);
+  const bare = barePort(world, nic, addresses);
+  return {
+    ...bare,
+    parent: { id: switchId(addresses.subnet), column: 'ports', isOfOthers: true },
+    columns: { ...bare.columns, addresses: [text], port_security: [text], dhcpv4_options: null, dhcpv6_options: null },
+  };
 }
 
 /**

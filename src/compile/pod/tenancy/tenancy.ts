@@ -1,5 +1,5 @@
 /**
- * The IPPools that a namespace may use, and with the setting `tenancy: namespaced` also the Subnets and attached networks. What a tenant
+ * The IPPools and the external Subnets that a namespace may use, and with the setting `tenancy: namespaced` also the other Subnets and attached networks. What a tenant
  * can write (pods, labels, definitions of networks) never extends them: only IPPools, Subnets and Vpcs list the namespaces that they admit.
  */
 import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
@@ -39,6 +39,8 @@ interface Admitted {
   readonly vpcNamespaces: readonly string[];
   /** Whether it is the default Subnet of its Vpc, for the Vpc's namespaces. */
   readonly isVpcDefault: boolean;
+  /** Whether it shows a switch of another program: only for namespaces in that annotation. */
+  readonly isOfOthers: boolean;
   /** Whether it is an external network of the cluster: only for listed namespaces. */
   readonly isExternal: boolean;
   /** The namespace that defines the network it serves; empty if there is none, and for a shared network. */
@@ -59,6 +61,7 @@ const admittedBy: Query<Admitted | undefined> = defineQuery('subnet-admission', 
     vpc: basics.vpc,
     vpcNamespaces: vpc?.namespaces ?? [],
     isVpcDefault: vpc?.defaultSubnet === name,
+    isOfOthers: basics.external,
     isExternal: name === world.settings.externalSubnet,
     networkOf: network === SHARED_NETWORKS ? '' : network,
   };
@@ -66,7 +69,7 @@ const admittedBy: Query<Admitted | undefined> = defineQuery('subnet-admission', 
 
 /** Why the pods of a namespace may not be in a Subnet; undefined if they may, or there is no such Subnet. */
 export function excludedFromSubnet(world: World, namespace: string, subnet: string): Exclusion | undefined {
-  if (world.settings.tenancy === 'open') return undefined;
+  if (world.settings.tenancy === 'open' && world.ask(subnetBasics, subnet)?.external !== true) return undefined;
   const admitted = world.ask(admittedBy, subnet);
   if (admitted === undefined) return undefined;
   const why = obstacleOf(admitted, namespace, world.ask(namespaceFacts, namespace)?.labels ?? {});
@@ -86,8 +89,10 @@ interface Obstacle {
 
 /** The message does not name other tenants. */
 function obstacleOf(admitted: Admitted, namespace: string, labels: Labels): Obstacle | undefined {
-  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, isExternal, networkOf } = admitted;
+  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, isOfOthers, isExternal, networkOf } = admitted;
   if (named.includes(namespace)) return undefined;
+  if (isOfOthers)
+    return { problem: 'it shows a switch of another program', object: '', field: `annotation ${kilnAnnotation.admitNamespaces}` };
   const ofVpc = vpcNamespaces.includes(namespace);
   if (vpcNamespaces.length > 0 && !ofVpc)
     return {

@@ -11,6 +11,7 @@ import { leftOut } from '../../findings-text.ts';
 import { withNext } from '../../next-command.ts';
 import { rowConflictOf } from '../../row-conflict.ts';
 import { ineffectiveCondition } from '../../ineffective-condition.ts';
+import { unknownAddresses } from './external-addresses.ts';
 import { gatewayMissing } from './subnet-gateway-missing.ts';
 import { centralizedGateway } from '../rows/subnet-gateway.ts';
 import type { SubnetProblem } from '../validity/subnet-acceptance.ts';
@@ -147,7 +148,8 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   });
   if (view.external) {
     const problem = externalProblem(world, view.name);
-    return problem === undefined ? yes('ExternalSubnet') : no(problem.reason, problem.message);
+    if (problem !== undefined) return no(problem.reason, problem.message);
+    return { ...yes('ExternalSubnet'), message: world.ask(unknownAddresses, view.name) };
   }
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   const conflict = rowConflictOf(world, subnetOwner(view));

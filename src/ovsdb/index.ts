@@ -1,5 +1,6 @@
 /** An OVSDB client (RFC 7047, and ovsdb-server(7)): see README.md. */
 export { OvsdbSession, type SessionState } from './session.ts';
+export { isLockHeld } from './lock.ts';
 export { firstRead } from './first-read.ts';
 export { parseEndpoint, type Endpoint } from './endpoint.ts';
 export type { OvsdbOptions } from './session-options.ts';

@@ -20,6 +20,8 @@ const PROVIDER_NETWORKS: Resource = {
 const READY = 'net2.provider-network.kubernetes.io/ready';
 const ERROR = 'net2.provider-network.kubernetes.io/err_mesg';
 const ADDRESS = '172.31.0.2/24';
+/** Of the same network, and no primary one: by text it is the first. */
+const SECOND = '172.31.0.1/24';
 const ADDRESS6 = 'fd31::2/64';
 const ROUTE = '203.0.113.0/24 via 172.31.0.9';
 
@@ -35,6 +37,8 @@ async function state(): Promise<string> {
   const parts = [
     (await namespace.run('ip', '-brief', 'link', 'show')).replaceAll(/ .*/g, ''),
     await namespace.run('ip', '-brief', 'address', 'show', 'scope', 'global').then((text) => text.replaceAll(/\b(UP|DOWN|UNKNOWN) +/g, '')),
+    // With what is secondary, and labels.
+    (await namespace.run('ip', '-4', '-oneline', 'address', 'show', 'scope', 'global')).replaceAll(/^\d+: |\\.*$/gm, ''),
     await namespace.run('ip', 'route', 'show'),
     await vswitch.vsctl('list-br'),
     (await vswitch.vsctl('get', 'open_vswitch', '.', 'external_ids')).replaceAll(/[{}]/g, '').replaceAll(', ', '\n'),
@@ -83,6 +87,7 @@ export function testNodeInterfaces(started: () => PacketCluster, stops: (() => P
     const { namespace } = one.node;
     await cluster.underlay.connect(namespace, 'eth2');
     await namespace.run('ip', 'address', 'add', ADDRESS, 'dev', 'eth2');
+    await namespace.run('ip', 'address', 'add', SECOND, 'label', 'eth2:7', 'dev', 'eth2');
     await namespace.run('ip', 'address', 'add', ADDRESS6, 'dev', 'eth2', 'nodad');
     await namespace.run('ip', 'route', 'add', ...ROUTE.split(' '), 'metric', '50', 'dev', 'eth2');
     neighbour = await cluster.underlay.addOutsideHost('172.31.0.9/24', 'fd31::9/64');
@@ -110,7 +115,8 @@ export function testNodeInterfaces(started: () => PacketCluster, stops: (() => P
         await until('the network is ready', async () => (await metadata()).labels?.[READY] === 'true');
       });
       assert.ok(gap < 3_000, `${gap} ms without an answer`);
-      assert.ok(await has('eth2', ADDRESS, ADDRESS6, `${ROUTE} metric 50`), await on('eth2'));
+      assert.ok(await has('eth2', `${ADDRESS} ${SECOND}`, ADDRESS6, `${ROUTE} metric 50`), await on('eth2'));
+      assert.match(await one.node.namespace.run('ip', '-4', 'address', 'show', 'dev', 'eth2'), /172\.31\.0\.1\/24 .*secondary eth2:7$/m);
       assert.equal((await on('br-net2')).includes('172.31'), false);
       assert.ok(await one.node.namespace.reaches('203.0.113.1'));
       assert.ok(await neighbour.reaches('fd31::2'));
@@ -124,7 +130,7 @@ export function testNodeInterfaces(started: () => PacketCluster, stops: (() => P
   test('names exchanged back while the network stays, and the interface as it was when this node is left out', { skip }, async () => {
     const gap = await silence(async () => {
       await network({ exchangeLinkName: false });
-      await until('the bridge has its own name', () => has('br-net2', ADDRESS, ADDRESS6, `${ROUTE} metric 50`));
+      await until('the bridge has its own name', () => has('br-net2', `${ADDRESS} ${SECOND}`, ADDRESS6, `${ROUTE} metric 50`));
       await until('the network is ready', async () => (await metadata()).labels?.[READY] === 'true');
     });
     assert.ok(gap < 3_000, `${gap} ms without an answer`);
@@ -170,6 +176,8 @@ export function testNodeInterfaces(started: () => PacketCluster, stops: (() => P
     assert.match(dry.out, /bridge eth2 of ProviderNetwork net2: its addresses and routes go back to br-net2/);
     assert.match(dry.out, /interface br-net2: its name is eth2 again/);
     assert.equal(await state(), kept);
+    assert.match(dry.err, /left: bridge br-int: ovn-controller runs, and makes it again/);
+    await one.node.vswitch.kill('ovn-controller', 'SIGTERM');
     const cleaned = await one.agentCommand('cleanup');
     assert.equal(cleaned.exit, 0, cleaned.out + cleaned.err);
     const now = await state();
@@ -180,6 +188,7 @@ export function testNodeInterfaces(started: () => PacketCluster, stops: (() => P
         .join('\n');
     assert.equal(ofNetwork(now), ofNetwork(original));
     assert.ok(await neighbour.reaches('172.31.0.2'));
+    await one.node.vswitch.restart('ovn-controller');
     one.startAgent();
     await until(
       'the next agent takes it again',

@@ -130,7 +130,12 @@ export class AgentNode {
     ];
     const flags =
       args[0] === 'cleanup'
-        ? [...places, `--binaries=${this.#plugin}-bin`, `--configurations=${this.#plugin}-conf`]
+        ? [
+            ...places,
+            `--ovn-run=${dirname(this.node.vswitch.endpoint.slice(5))}`,
+            `--binaries=${this.#plugin}-bin`,
+            `--configurations=${this.#plugin}-conf`,
+          ]
         : args[0] === 'status'
           ? places.slice(2)
           : [];

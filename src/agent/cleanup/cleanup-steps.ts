@@ -12,7 +12,8 @@ import { externalIdsOf, isOurs, removalOperations } from '../vswitch/port-diff.t
 import { MIRROR, mirrorRemoval } from '../vswitch/mirror-diff.ts';
 import { qosRemoval } from '../vswitch/port-qos-diff.ts';
 import { restored } from '../vswitch/settings-before.ts';
-import { portKey, VENDOR } from '../world/port-keys.ts';
+import { portKey } from '../world/port-keys.ts';
+import { integrationBridge, portsOfController } from './switch-remains.ts';
 
 /** What is on the node. */
 export interface Remains {
@@ -81,6 +82,7 @@ function vswitchSteps(replica: Replica): readonly CleanupStep[] {
   );
   const [settings] = replica.table('Open_vSwitch').values();
   const keys = settings && restored(externalIdsOf(settings));
+  const fate = integrationBridge(replica);
   return [
     ...ours.flatMap((row) => {
       const name = String(row['name']);
@@ -93,25 +95,15 @@ function vswitchSteps(replica: Replica): readonly CleanupStep[] {
           mutateDelete('Open_vSwitch', settings._uuid, 'external_ids', keys.unset),
           ...(Object.keys(keys.set).length === 0 ? [] : [mapSet('Open_vSwitch', settings._uuid, 'external_ids', keys.set)]),
         ])),
-    ...Array.from(replica.table('Bridge').values())
-      .filter((bridge) => isEmptyBridge(replica, bridge))
-      .flatMap((bridge) =>
-        settings === undefined
-          ? []
-          : transaction(`bridge ${String(bridge['name'])}`, [mutateDelete('Open_vSwitch', settings._uuid, 'bridges', [bridge._uuid])]),
-      ),
+    ...portsOfController(replica, fate).flatMap(({ bridge, port }) =>
+      transaction(`port ${String(port['name'])} of ovn-controller in bridge ${String(bridge['name'])}`, [
+        mutateDelete('Bridge', bridge._uuid, 'ports', [port._uuid]),
+      ]),
+    ),
+    ...(fate.kind !== 'goes' || settings === undefined
+      ? []
+      : transaction(`bridge ${INTEGRATION_BRIDGE}`, [mutateDelete('Open_vSwitch', settings._uuid, 'bridges', [fate.row._uuid])])),
   ];
-}
-
-/** The bridge of OVN, made by the agent, with no port but ours, its own, and those that ovn-controller makes. */
-function isEmptyBridge(replica: Replica, bridge: Row): boolean {
-  if (bridge['name'] !== INTEGRATION_BRIDGE || externalIdsOf(bridge).get(portKey.vendor) !== VENDOR) return false;
-  return Array.from(bridge['ports'] instanceof Set ? bridge['ports'] : []).every((uuid) => {
-    const port = replica.table('Port').get(uuid as never);
-    if (port === undefined || port['name'] === INTEGRATION_BRIDGE) return true;
-    const found = replica.index('Interface', 'name').first(String(port['name']));
-    return (found !== undefined && isOurs(found)) || [...externalIdsOf(port).keys()].some((key) => key.startsWith('ovn-'));
-  });
 }
 
 function podText(row: Row): string {

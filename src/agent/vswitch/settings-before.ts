@@ -30,6 +30,12 @@ export function restored(present: ReadonlyMap<string, string>): {
   };
 }
 
+/** What a key was before the agent, or is, if the agent has not set it; undefined if it did not exist. */
+export function before(present: ReadonlyMap<string, string>, key: string): string | undefined {
+  const recorded = recordOf(present);
+  return Object.hasOwn(recorded, key) ? (recorded[key] ?? undefined) : present.get(key);
+}
+
 /** A record that cannot be read is none: it was written by hand. */
 function recordOf(present: ReadonlyMap<string, string>): Before {
   try {

@@ -183,7 +183,7 @@ export const KILN_ANNOTATIONS = {
   gcApproval: {
     on: 'Vpc',
     use: 'acts',
-    what: 'on the default Vpc: how many rows may be collected, and until when, as JSON; `kiln gc approve` writes it',
+    what: 'on the default Vpc: how many rows may be collected, which (a digest of them), and until when, as JSON; `kiln gc approve` writes it',
   },
   admitNamespaces: {
     on: 'Subnet',

@@ -22,6 +22,10 @@ function limitOf(options: Partial<CollectionLimitOptions>, holds: Hold[] = []): 
   });
 }
 
+function withoutDigest(holds: readonly Hold[]): readonly Omit<Hold, 'digest'>[] {
+  return holds.map(({ rows: count, limit, why }) => ({ rows: count, limit, why }));
+}
+
 /** Whether one of these rows may be collected. */
 function allows(limit: CollectionLimit, at = 1): boolean {
   return limit.allows(...(rows(at + 1)[at] as Found));
@@ -31,7 +35,7 @@ test('above the number no row without an explained owner is collected, and the h
   const holds: Hold[] = [];
   const limit = limitOf({ maxShare: 1, ownerExplained: (owner) => owner === 'pod/ns/gone0' }, holds);
   limit.survey(rows(22));
-  assert.deepEqual(holds, [{ rows: 21, limit: 20, why: 'more than 20 rows (--gc-max-rows)' }]);
+  assert.deepEqual(withoutDigest(holds), [{ rows: 21, limit: 20, why: 'more than 20 rows (--gc-max-rows)' }]);
   assert.equal(allows(limit), false);
   assert.equal(allows(limit, 0), true, 'rows of an owner with an observed deletion are collected');
   assert.equal(limit.heldRows, 21);
@@ -43,13 +47,13 @@ test('so above the share, from the number on from which it counts', () => {
   limitOf({ ownedRows: () => 9 }, holds).survey(rows(9));
   assert.deepEqual(holds, []);
   limitOf({}, holds).survey(rows(16));
-  assert.deepEqual(holds, [{ rows: 16, limit: 15, why: 'more than 30 % of 50 rows (--gc-max-share)' }]);
+  assert.deepEqual(withoutDigest(holds), [{ rows: 16, limit: 15, why: 'more than 30 % of 50 rows (--gc-max-share)' }]);
 });
 
 test('a kind that no cluster lacks and that has no object holds a single row', () => {
   const holds: Hold[] = [];
   limitOf({ kindIsEmpty: () => true }, holds).survey(rows(1));
-  assert.deepEqual(holds, [{ rows: 1, limit: 0, why: 'the API server has no object of a kind that no cluster lacks' }]);
+  assert.deepEqual(withoutDigest(holds), [{ rows: 1, limit: 0, why: 'the API server has no object of a kind that no cluster lacks' }]);
 });
 
 test('deletions by users do not count, nor does anything in a laboratory', () => {
@@ -73,16 +77,46 @@ test('a hold lasts while rows come and go, and ends when a second full list conf
   assert.equal(allows(limit), true);
 });
 
-test('an approval ends a hold of about so many rows, and none of many more', () => {
-  let approved: number | undefined;
-  const limit = limitOf({ approved: () => approved });
+test('an approval covers the counted rows by their digest: what is gone by itself does not matter, and more that come count anew', () => {
+  let approved: string | undefined;
+  const holds: Hold[] = [];
+  const limit = limitOf({ approved: () => approved, maxShare: 1 }, holds);
   limit.survey(rows(40));
   assert.equal(limit.approve(), false);
-  approved = 10;
-  assert.equal(limit.approve(), false, '40 rows are more than the 10 that were approved and the 15 that need no approval');
-  approved = 38;
-  assert.equal(limit.approve(), true, 'a few more since are below the limits by themselves');
-  assert.equal(allows(limit), true);
-  limit.survey(rows(39));
-  assert.equal(limit.hold, undefined, 'a restart within the approval holds nothing');
+  approved = 'ffffffffffffffff';
+  assert.equal(limit.approve(), false, 'an approval of other rows');
+  const held = (): Hold | undefined => limit.hold;
+  approved = held()?.digest;
+  limit.survey(rows(30));
+  assert.equal(held(), undefined, 'the rest of the approved rows');
+  limit.survey([...rows(35), ...rows(20, 'later').map(([, of], at): Found => [`Logical_Router/r${at}` as RowId, of])]);
+  assert.equal(held(), undefined, 'twenty more are below the limit by themselves');
+  limit.survey([...rows(35), ...rows(21, 'later').map(([, of], at): Found => [`Logical_Router/r${at}` as RowId, of])]);
+  assert.deepEqual([held()?.rows, holds.length], [56, 2], 'one more is not: a new hold');
+  assert.equal(allows(limit), true, 'the approved rows go on');
+  assert.equal(limit.allows('Logical_Router/r1' as RowId, (rows(1)[0] as Found)[1]), false);
+});
+
+test('a process that starts with the approved rows goes on; one that starts when some are gone asks again', () => {
+  const first = limitOf({});
+  first.survey(rows(40));
+  const approved = (): string | undefined => first.hold?.digest;
+  const same = limitOf({ approved });
+  same.survey(rows(40).toReversed());
+  assert.equal(same.hold, undefined);
+  const holds: Hold[] = [];
+  const midway = limitOf({ approved }, holds);
+  midway.survey(rows(39));
+  assert.equal(midway.hold?.rows, 39);
+  assert.equal(holds.length, 1);
+});
+
+test('while a hold lasts, it names the rows of the last count', () => {
+  const limit = limitOf({});
+  limit.survey(rows(40));
+  const held = (): Hold | undefined => limit.hold;
+  const before = held();
+  limit.survey(rows(45));
+  assert.equal(held()?.rows, 45);
+  assert.notEqual(held()?.digest, before?.digest);
 });

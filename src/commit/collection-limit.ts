@@ -1,8 +1,10 @@
 /**
  * Guards collection against a wrong World: an API server that lost its data, or another cluster. It counts rows whose owner does not exist
  * and was not observed to be deleted. Above a limit none of them is deleted: the hold ends when a person approves, or when a second full
- * list brings owners back and the rest is below the limits.
+ * list brings owners back and the rest is below the limits. An approval covers the rows that were counted when it was asked for, by their
+ * digest: rows that come later count anew. Another process does not know of which rows a digest was, once some are gone: it asks again.
  */
+import { createHash } from 'node:crypto';
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 
@@ -19,19 +21,24 @@ export interface CollectionLimitOptions {
   readonly ownerExplained: (owner: string) => boolean;
   /** Whether the list of the owner's kind is empty, for kinds that no cluster lacks. */
   readonly kindIsEmpty?: (owner: string) => boolean;
-  /** Number of rows that a person approved; undefined: none. */
-  readonly approved?: () => number | undefined;
+  /** The digest that a person approved; undefined: none. */
+  readonly approved?: () => string | undefined;
   /** Called once for each hold. */
   readonly held: (hold: Hold) => void;
 }
 
 export interface Hold {
   readonly rows: number;
+  /** Of these rows: what a person approves. */
+  readonly digest: string;
   /** Number of rows above which it holds. */
   readonly limit: number;
   /** The sentence that says which limit it is. */
   readonly why: string;
 }
+
+/** Sets of rows whose digests a person may still approve: the message with the digest may be some surveys old. */
+const MOST_OFFERED = 4;
 
 /** How long until a second full list is compared at the earliest. */
 export const COLLECTION_GRACE_MS = 10 * 60_000;
@@ -39,13 +46,15 @@ export const COLLECTION_GRACE_MS = 10 * 60_000;
 export class CollectionLimit {
   readonly #options: CollectionLimitOptions;
   readonly #unexplained = new Set<RowId>();
+  /** Rows by the digest that was told. */
+  readonly #offered = new Map<string, ReadonlySet<RowId>>();
   #hold: Hold | undefined;
 
   constructor(options: CollectionLimitOptions) {
     this.#options = options;
   }
 
-  /** As it began; undefined: rows are collected. */
+  /** As the last count found it; undefined: rows are collected. */
   get hold(): Hold | undefined {
     return this.#hold;
   }
@@ -64,19 +73,33 @@ export class CollectionLimit {
   survey(ids: Iterable<readonly [RowId, Ownership]>, confirmed = false): void {
     const { enabled, ownerExplained, kindIsEmpty } = this.#options;
     this.#unexplained.clear();
+    const lines: string[] = [];
     let emptied = false;
     for (const [id, ownership] of ids) {
       if (ownership.kind !== 'ours' || ownerExplained(ownership.owner)) continue;
       this.#unexplained.add(id);
+      lines.push(`${id} ${ownership.owner} ${ownership.uid}`);
       emptied ||= kindIsEmpty?.(ownership.owner) === true;
     }
-    if (!enabled || (this.#hold !== undefined && !confirmed)) return void this.approve();
-    const hold = this.#holdFor(this.#unexplained.size, emptied);
-    if (hold === undefined || this.#isApproved()) this.#hold = undefined;
-    else if (this.#hold === undefined) {
-      this.#hold = hold;
-      this.#options.held(hold);
+    if (!enabled) return;
+    const approved = this.#approvedRows();
+    const found = this.#holdFor(approved === undefined ? this.#unexplained.size : this.#without(approved), emptied, lines);
+    const before = this.#hold;
+    // While it lasts, the message has the rows of now.
+    if (before !== undefined && !confirmed) {
+      const digest = digestOf(lines);
+      if (before.digest !== digest) this.#offer({ ...before, ...found, rows: lines.length, digest });
+      return void this.approve();
     }
+    if (found !== undefined) this.#offer(found);
+    if (found === undefined || this.#isApproved()) this.#hold = undefined;
+    else if (before === undefined) this.#options.held(found);
+  }
+
+  #offer(hold: Hold): void {
+    this.#hold = hold;
+    this.#offered.set(hold.digest, new Set(this.#unexplained));
+    for (const digest of [...this.#offered.keys()].slice(0, -MOST_OFFERED)) this.#offered.delete(digest);
   }
 
   /** A person may have approved. @returns whether that ended a hold */
@@ -88,14 +111,27 @@ export class CollectionLimit {
 
   allows(id: RowId, ownership: Ownership | undefined): boolean {
     if (this.#hold === undefined || ownership?.kind !== 'ours' || this.#options.ownerExplained(ownership.owner)) return true;
+    if (this.#approvedRows()?.has(id) === true) return true;
     this.#unexplained.add(id);
     return false;
   }
 
   /** So many rows more would have been collected without a question. */
   #isApproved(): boolean {
-    const approved = this.#options.approved?.();
-    return approved !== undefined && this.#unexplained.size <= approved + this.#slack;
+    const approved = this.#approvedRows();
+    return approved !== undefined && this.#without(approved) <= this.#slack;
+  }
+
+  #approvedRows(): ReadonlySet<RowId> | undefined {
+    const digest = this.#options.approved?.();
+    return digest === undefined ? undefined : this.#offered.get(digest);
+  }
+
+  /** Number of rows that the approval does not cover. */
+  #without(approved: ReadonlySet<RowId>): number {
+    let count = 0;
+    for (const id of this.#unexplained) if (!approved.has(id)) count++;
+    return count;
   }
 
   get #slack(): number {
@@ -103,14 +139,23 @@ export class CollectionLimit {
     return Math.floor(Math.min(maxRows, Math.max(shareFrom, ownedRows() * maxShare)));
   }
 
-  #holdFor(rows: number, emptied: boolean): Hold | undefined {
+  /** @param rows number of those that no approval covers */
+  #holdFor(rows: number, emptied: boolean, lines: readonly string[]): Hold | undefined {
     const { maxRows, maxShare, shareFrom, ownedRows } = this.#options;
     const owned = ownedRows();
     const share = Math.floor(owned * maxShare);
-    if (rows > maxRows) return { rows, limit: maxRows, why: `more than ${maxRows} rows (--gc-max-rows)` };
+    const hold = (limit: number, why: string): Hold => ({ rows: lines.length, digest: digestOf(lines), limit, why });
+    if (rows > maxRows) return hold(maxRows, `more than ${maxRows} rows (--gc-max-rows)`);
     if (rows >= shareFrom && rows > share)
-      return { rows, limit: share, why: `more than ${Math.round(maxShare * 100)} % of ${owned} rows (--gc-max-share)` };
-    if (emptied) return { rows, limit: 0, why: 'the API server has no object of a kind that no cluster lacks' };
+      return hold(share, `more than ${Math.round(maxShare * 100)} % of ${owned} rows (--gc-max-share)`);
+    if (emptied && rows > 0) return hold(0, 'the API server has no object of a kind that no cluster lacks');
     return undefined;
   }
 }
+
+/** The same for the same rows of the same owners, in any order. */
+function digestOf(lines: readonly string[]): string {
+  return createHash('sha256').update(lines.toSorted().join('\n')).digest('hex').slice(0, DIGEST_LENGTH);
+}
+
+const DIGEST_LENGTH = 16;

@@ -37,6 +37,8 @@ export interface GcApproval {
   readonly by: string;
   /** So many rows. */
   readonly rows: number;
+  /** Of these rows; undefined: it covers none of a hold. */
+  readonly digest?: string;
   /** RFC 3339: it is in effect until then. */
   readonly until: string;
   /** The grace of Kube-OVN's rows is over as well: `kiln gc run`. */
@@ -101,10 +103,12 @@ export class CollectionPolicy {
   /** Undefined: there is none, or its text is none. */
   get approval(): GcApproval | undefined {
     const read = objectIn(this.#annotation(kilnAnnotation.gcApproval) ?? '');
-    const { rows, until, by, now } = read ?? {};
+    const { rows, digest, until, by, now } = read ?? {};
     if (typeof rows !== 'number' || !Number.isSafeInteger(rows) || rows < 1) return undefined;
     if (typeof until !== 'string' || Number.isNaN(Date.parse(until))) return undefined;
-    return { rows, until, by: typeof by === 'string' ? visibleMessage(by, MOST_WORDS) : '', ...(now === true && { now }) };
+    const words = typeof by === 'string' ? visibleMessage(by, MOST_WORDS) : '';
+    const named = typeof digest === 'string' && /^[0-9a-f]{16}$/.test(digest) ? { digest } : {};
+    return { rows, ...named, until, by: words, ...(now === true && { now }) };
   }
 
   /** Of the approval, if it is in effect. */

@@ -139,7 +139,7 @@ async function runGcStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
     ...(approval === undefined
       ? []
       : [
-          `approval    ${approval.rows} rows until ${approval.until}${approval.by === '' ? '' : ` by ${approval.by}`}${Date.parse(approval.until) > now ? '' : ', which is over'}`,
+          `approval    ${approval.rows} rows${approval.digest === undefined ? '' : ` (digest ${approval.digest})`} until ${approval.until}${approval.by === '' ? '' : ` by ${approval.by}`}${Date.parse(approval.until) > now ? '' : ', which is over'}`,
         ]),
     `limits      ${gcMaxRows} rows; from ${gcShareFrom} rows on, ${gcMaxShare} % of all rows of Kiln`,
     `grace       ${gcKubeOvnGrace} s for adopted leftovers of Kube-OVN`,
@@ -181,9 +181,15 @@ async function runGcApprove(flags: ApproveFlags, io: CommandIo): Promise<number>
     io.say('nothing to approve: no rows wait; kiln gc status prints the limits');
     return EXIT.findings;
   }
-  const rows = Number(/: (\d+) have none/.exec(held.message)?.[1] ?? NaN);
-  if (!Number.isSafeInteger(rows))
-    throw new CommandFailure(EXIT.findings, 'nothing was approved', `the hold on ${name} has no number: ${held.message}`, 'kiln gc status');
+  const [, number, digest] = /: (\d+) have none in the API server \(digest ([0-9a-f]{16})\)/.exec(held.message) ?? [];
+  if (number === undefined || digest === undefined)
+    throw new CommandFailure(
+      EXIT.findings,
+      'nothing was approved',
+      `the hold on ${name} has no number and digest of its rows: ${held.message}`,
+      'kiln gc status',
+    );
+  const rows = Number(number);
   io.out([held.message]);
   if (flags.yes !== true) {
     if (io.ask === undefined)
@@ -191,8 +197,8 @@ async function runGcApprove(flags: ApproveFlags, io: CommandIo): Promise<number>
     if (!(await io.ask(`Let the controller delete these ${rows} rows?`)))
       throw new CommandFailure(EXIT.findings, 'nothing was approved', 'the answer was no', 'kiln gc plan');
   }
-  await approve(io, settings, { rows, forMs: parseDuration(flags.for) ?? 0 });
-  io.say(`approved: ${rows} rows, for ${flags.for}`);
+  await approve(io, settings, { rows, digest, forMs: parseDuration(flags.for) ?? 0 });
+  io.say(`approved: these ${rows} rows (digest ${digest}), for ${flags.for}; rows that come later need an approval of their own`);
   if (policy.pause !== undefined) io.say(`${pauseText(policy.pause)}: kiln gc resume`);
   return EXIT.fine;
 }
@@ -201,10 +207,15 @@ async function runGcApprove(flags: ApproveFlags, io: CommandIo): Promise<number>
 export async function approve(
   io: Pick<CommandIo, 'client'>,
   settings: Settings,
-  { rows, forMs, now = false }: { readonly rows: number; readonly forMs: number; readonly now?: boolean },
+  { rows, digest, forMs, now = false }: { readonly rows: number; readonly digest?: string; readonly forMs: number; readonly now?: boolean },
 ): Promise<void> {
   const until = new Date(Date.now() + forMs).toISOString();
-  await annotate(io, settings, kilnAnnotation.gcApproval, JSON.stringify({ rows, until, by: me(), ...(now && { now }) }));
+  await annotate(
+    io,
+    settings,
+    kilnAnnotation.gcApproval,
+    JSON.stringify({ rows, ...(digest !== undefined && { digest }), until, by: me(), ...(now && { now }) }),
+  );
 }
 
 /** Takes an approval back. */

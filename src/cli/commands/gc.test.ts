@@ -181,6 +181,7 @@ test('more rows than the limit wait for gc approve, are told on the default Vpc,
     assert.equal((await switches()).filter((name) => name.startsWith('left-c')).length, 4, 'nothing was approved');
     const approved = await scene.kiln('gc', 'approve', '--yes');
     assert.equal(approved.exit, 0, approved.err);
+    assert.match(approved.err, /approved: these 4 rows \(digest [0-9a-f]{16}\)/);
     await until('the row is gone', async () => !(await switches()).some((name) => name.startsWith('left-c')));
     await controller.untilQuiet();
     await until('rows are collected', async () => (await scene.kiln('gc', 'status')).exit === 0);

@@ -55,8 +55,8 @@ export class Collection implements CollectionGate {
   readonly #staying = new Map<RowId, Stay>();
   #surveyed = false;
   #lookingAt = Infinity;
-  /** The hold that the rules know; null: they know nothing yet. */
-  #published: Hold | undefined | null = null;
+  /** The message about the hold that the rules know; null: they know nothing yet. */
+  #published: string | undefined | null = null;
   /** The pause that was reported. */
   #paused: string | undefined;
 
@@ -73,7 +73,7 @@ export class Collection implements CollectionGate {
         const resource = resourceOfOwner(owner)?.resource;
         return resource !== undefined && NEVER_EMPTY.has(resource) && caches.sizeOf(resource) === 0;
       },
-      approved: () => this.policy.approvedAt(this.#wallTime)?.rows,
+      approved: () => this.policy.approvedAt(this.#wallTime)?.digest,
       held: (hold) => this.#held(hold),
     });
   }
@@ -81,7 +81,7 @@ export class Collection implements CollectionGate {
   /** Why no rows without an owner are collected; undefined: they are. */
   get pausedFor(): string | undefined {
     const { hold } = this.limit;
-    if (hold !== undefined) return holdText(hold);
+    if (hold !== undefined) return this.#holdText(hold);
     const { pause } = this.policy;
     return pause === undefined ? undefined : pauseText(pause);
   }
@@ -154,7 +154,7 @@ export class Collection implements CollectionGate {
       limit: hold.limit,
       next: 'check that this is the right cluster, and its data complete: kiln gc plan; then kiln gc approve',
     });
-    this.#event('Warning', 'CollectionHeld', `${holdText(hold)}: ${HELD_NEXT}`);
+    this.#event('Warning', 'CollectionHeld', `${this.#holdText(hold)}: ${HELD_NEXT}`);
     later(COLLECTION_GRACE_MS, () => this.#lookAgain());
   }
 
@@ -208,9 +208,10 @@ export class Collection implements CollectionGate {
   #publish(): void {
     const { world, leads, wake } = this.#options;
     const { hold } = this.limit;
-    if (hold === this.#published || !leads()) return;
-    this.#published = hold;
-    world.collection.set('hold', hold === undefined ? { held: false } : { held: true, message: `${holdText(hold)}: ${HELD_NEXT}` });
+    const message = hold === undefined ? undefined : `${this.#holdText(hold)}: ${HELD_NEXT}`;
+    if (message === this.#published || !leads()) return;
+    this.#published = message;
+    world.collection.set('hold', message === undefined ? { held: false } : { held: true, message });
     wake();
   }
 
@@ -232,16 +233,20 @@ export class Collection implements CollectionGate {
     });
   }
 
+  /** `kiln gc approve` reads number and digest from it. */
+  #holdText({ rows, digest, why }: Hold): string {
+    const approval = this.policy.approvedAt(this.#wallTime);
+    const other =
+      approval?.digest === undefined ? '' : `; the approval${approval.by === '' ? '' : ` by ${approval.by}`} is of other rows, or of more`;
+    return `No row without an owner is collected: ${rows} have none in the API server (digest ${digest}), and their deletion was not seen; ${why}${other}`;
+  }
+
   get #wallTime(): number {
     return this.#options.clock.wallTime();
   }
 }
 
 const HELD_NEXT = 'check that this is the right cluster, and its data complete: kiln gc plan; then kiln gc approve';
-
-function holdText({ rows, why }: Hold): string {
-  return `No row without an owner is collected: ${rows} have none in the API server, and their deletion was not seen; ${why}`;
-}
 
 function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

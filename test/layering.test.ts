@@ -63,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * order, or come last.
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'src/kube': ['.', 'transport', 'client', 'fairness', 'cache', 'write', 'events', 'leader'],
+  'src/kube': ['.', 'transport', 'pods', 'client', 'fairness', 'cache', 'write', 'events', 'leader'],
   'src/compile/pod': ['view', 'interface', 'tenancy', 'address', 'port', 'report', 'annotations'],
   'src/compile/subnet': ['validity', 'rows', 'retained', 'status'],
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
+import type { Duplex } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import { Gate } from './authorization/gate.ts';
 import type { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
@@ -44,6 +45,8 @@ export interface HttpOptions {
   readonly metrics: RequestMetrics;
   /** Called with each request before it is handled. */
   readonly onRequest?: (request: IncomingMessage) => void;
+  /** Takes over streams into pods, which a kubelet would serve; without it such a request is no stream. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex) => void;
 }
 
 const AGGREGATED = /application\/json;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*v=v2(?:[;,]|$))(?=[^,]*as=APIGroupDiscoveryList)/;
@@ -67,6 +70,8 @@ export class ApiHttpServer {
         void this.#serve(request, response);
       },
     );
+    const { onUpgrade } = options;
+    if (onUpgrade !== undefined) this.#server.on('upgrade', (request, socket) => onUpgrade(request, socket));
     this.#server.keepAliveTimeout = 120_000;
     this.#server.requestTimeout = 0;
   }

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { ApiServices } from './api-services.ts';
 import { ValidatingWebhooks } from './admission/validating-webhooks.ts';
 import { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
@@ -51,6 +52,8 @@ export interface LabApiServerOptions {
   readonly bookmarkIntervalMs?: number;
   /** Called with each request before it is handled. */
   readonly onRequest?: (request: IncomingMessage) => void;
+  /** Takes over streams into pods. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex) => void;
 }
 
 /** The API without HTTP, for simulators. */
@@ -133,6 +136,7 @@ export class LabApiServer {
       faults: this.faults,
       metrics: new RequestMetrics(store, this.#api.registry),
       ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+      ...(options.onUpgrade === undefined ? {} : { onUpgrade: options.onUpgrade }),
     });
   }
 

@@ -26,6 +26,7 @@ export const errorCodes = {
   OVSDB_NO_REPLY: 'the server answers echoes and does not answer a request; the connection is closed',
   OVSDB_EFFECT_MISSING: 'the server reported success of a transaction and did not send its changes; the connection is closed',
   OVSDB_CLOSED: 'the session was closed',
+  OVSDB_READ_ONLY: 'the session only reads, and this would have changed something: it was not sent',
 
   OVSDB_ABORTED: 'aborted',
   OVSDB_CANCELED: 'canceled',

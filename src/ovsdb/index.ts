@@ -4,6 +4,7 @@ export { isLockHeld } from './lock.ts';
 export { firstRead } from './first-read.ts';
 export { parseEndpoint, type Endpoint } from './endpoint.ts';
 export type { OvsdbOptions } from './session-options.ts';
+export { snapshotDial, type SnapshotSource } from './snapshot-dial.ts';
 export type { BackoffOptions } from '../timing/backoff.ts';
 export type { Scheduler } from '../timing/clock.ts';
 export type { Dial, TlsMaterial, TlsOption, Wire } from './transport.ts';

@@ -4,6 +4,7 @@ import { systemClock, type Scheduler } from '../timing/clock.ts';
 import { parseEndpoint, type Endpoint } from './endpoint.ts';
 import { OvsdbError } from './errors.ts';
 import type { MonitoredTables } from './monitor.ts';
+import { readOnlyDial } from './read-only.ts';
 import { dial, type Dial, type TlsOption } from './transport.ts';
 
 /** All durations are in milliseconds. */
@@ -33,6 +34,8 @@ export interface OvsdbOptions {
   readonly random?: () => number;
   /** Opens connections; a system socket by default. */
   readonly dial?: Dial;
+  /** Nothing that could change a row is sent, whatever is asked for. */
+  readonly readOnly?: boolean;
 }
 
 export interface ResolvedOptions {
@@ -50,6 +53,7 @@ export interface ResolvedOptions {
   readonly clock: Scheduler;
   readonly random: () => number;
   readonly dial: Dial;
+  readonly readOnly: boolean;
 }
 
 /** @throws {OvsdbError} OVSDB_BAD_ENDPOINT or OVSDB_BAD_OPTION */
@@ -73,6 +77,7 @@ export function resolveOptions(options: OvsdbOptions): ResolvedOptions {
     backoff: { ...defaultBackoff, ...options.backoff },
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
-    dial: options.dial ?? dial,
+    dial: options.readOnly === true ? readOnlyDial(options.dial ?? dial) : (options.dial ?? dial),
+    readOnly: options.readOnly ?? false,
   };
 }

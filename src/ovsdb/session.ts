@@ -5,6 +5,7 @@ import { ListenerSet } from './listener-set.ts';
 import { planMonitor, type MissingPart, type MonitorContents } from './monitor.ts';
 import type { IncomingContents } from './incoming-contents.ts';
 import type { Operation } from './operation.ts';
+import { onlyReads, readOnlyError } from './read-only.ts';
 import { ReplicaStore, type Replica } from './replica.ts';
 import type { RowChange } from './row-change.ts';
 import { readSchema, type DatabaseSchema } from './schema.ts';
@@ -175,7 +176,8 @@ export class OvsdbSession {
       const error = new OvsdbError(code, `the session is ${this.#state}: the transaction was not sent`, { outcome: 'not-sent' });
       return Promise.resolve({ ok: false, error });
     }
-    const { database, clock, probeIntervalMs } = this.#options;
+    const { database, clock, probeIntervalMs, readOnly } = this.#options;
+    if (readOnly && !onlyReads(operations)) return Promise.resolve({ ok: false, error: readOnlyError('the transaction') });
     const path: TransactionPath = {
       rpc: link.rpc,
       database,

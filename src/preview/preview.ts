@@ -24,6 +24,7 @@ import { tableSpec } from '../nb/tables.ts';
 import type { Replica, Uuid } from '../ovsdb/index.ts';
 import type { DatabaseSchema } from '../ovsdb/schema.ts';
 import type { Observed } from '../webhook/protocol/admission-result.ts';
+import { equal } from '../world/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { MemoryApi } from './memory-api.ts';
@@ -191,7 +192,7 @@ export class Preview {
       claims.map(({ owner }) => ownerText(owner)),
     );
     if (conflict === undefined) rowConflicts.delete(id);
-    else rowConflicts.set(id, conflict);
+    else if (!equal(rowConflicts.peek(id), conflict)) rowConflicts.set(id, conflict);
   }
 
   #writeObjects(): boolean {

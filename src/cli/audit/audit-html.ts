@@ -10,7 +10,7 @@ const STYLE =
 /** Longer groups are cut: a person reads this. `-o json` has all. */
 const MOST = 500;
 
-export function auditHtml({ cluster, time, groups, count, notJudged, counts }: AuditReport): string {
+export function auditHtml({ cluster, northbound, time, groups, count, notJudged, counts }: AuditReport): string {
   const sections = groups.map(
     ({ invariant, text, cause, findings }) =>
       `<h2>${escaped(`${invariant}: ${cause}`)} <span class="count">${findings.length}</span></h2><p>${escaped(text)}</p>` +
@@ -28,7 +28,7 @@ export function auditHtml({ cluster, time, groups, count, notJudged, counts }: A
   const limits = notJudged.map((one) => `<li>${escaped(one)}</li>`);
   return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Audit of ${escaped(cluster)}</title>` +
-    `<style>${STYLE}</style></head><body><h1>Audit of ${escaped(cluster)}</h1><p>${escaped(time)} · ${count} ${count === 1 ? 'finding' : 'findings'} · ${objects.join(' · ')}</p>` +
+    `<style>${STYLE}</style></head><body><h1>Audit of ${escaped(cluster)}</h1><p>${escaped(time)} · OVN by ${escaped(northbound)} · ${count} ${count === 1 ? 'finding' : 'findings'} · ${objects.join(' · ')}</p>` +
     `${sections.join('')}${limits.length === 0 ? '' : `<h2>Not judged</h2><ul>${limits.join('')}</ul>`}</body></html>\n`
   );
 }

@@ -10,9 +10,9 @@ import type { AuditReport } from './audit-text.ts';
 
 /**
  * @param version of Kubernetes
- * @param notRead what could not be read, and so is not judged
+ * @param northbound the way to OVN
  */
-export function auditReport(fresh: FreshController, version: string, notRead: readonly string[] = []): AuditReport {
+export function auditReport(fresh: FreshController, version: string, northbound: string): AuditReport {
   const { world, desired } = fresh;
   const plan = fresh.plan();
   const status = statusOf(world, true);
@@ -26,12 +26,12 @@ export function auditReport(fresh: FreshController, version: string, notRead: re
   });
   return {
     cluster: clusterText(world, version),
+    northbound,
     time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     counts: status.counts,
     groups: groups.map((group) => ({ ...group, text: INVARIANT_TEXT[group.invariant] })),
     count: groups.reduce((sum, { findings }) => sum + findings.length, 0),
     notJudged: [
-      ...notRead,
       ...status.notes.map(({ kind, key, message }) => `${kind} ${key}: ${message}`),
       ...status.neighbours.flatMap(({ name, rows }) => (name === 'kube-ovn' ? [] : [`${rows} rows of ${name}: another program's`])),
       ...(isOfKiln(world) ? [] : [OTHER_LAYOUT]),

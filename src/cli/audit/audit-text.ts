@@ -4,6 +4,8 @@ import type { AuditFinding, AuditGroup } from './audit-findings.ts';
 export interface AuditReport {
   /** Which cluster it is, and its version. */
   readonly cluster: string;
+  /** The way to OVN: an endpoint, or what was found. */
+  readonly northbound: string;
   /** RFC 3339. */
   readonly time: string;
   readonly counts: Readonly<Record<string, number>>;

@@ -6,6 +6,7 @@ import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import { resourceOfKind } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 
 export interface Correspondence {
   /** `same`: they belong together. `other`: the rows are of another cluster. `empty`: there are no rows of Kiln or Kube-OVN. */
@@ -49,6 +50,18 @@ export function correspondence(world: World): Correspondence {
   const [rows, found] = ours > 0 ? [ours, known] : [byName, knownByName];
   if (rows === 0) return { kind: shared > 0 ? 'same' : 'empty', rows, known: found };
   return { kind: found / rows < LEAST_SHARE ? 'other' : 'same', rows, known: found };
+}
+
+/** @param northbound where the database was read @throws CommandFailure if its rows are of another cluster */
+export function refuseOtherCluster(world: World, northbound: string): void {
+  const { kind, rows, known } = correspondence(world);
+  if (kind !== 'other') return;
+  throw new CommandFailure(
+    EXIT.findings,
+    "this Northbound database is another cluster's: nothing was compared, and nothing changed",
+    `${known} of ${rows} switches, routers and ports in ${northbound} belong to objects of this cluster`,
+    'name both of one cluster: --ovn-nb ENDPOINT, --context NAME',
+  );
 }
 
 /** Undefined for a row that names no object: a port between a switch and a router. */

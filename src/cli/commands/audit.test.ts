@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { traitsOf } from '../../world/resources.ts';
-import type { CommandScene } from '../testing/command-scene.ts';
-import { sceneOfThisFile } from '../testing/command-scene.ts';
+import { runHere } from '../testing/command-here.ts';
+import { CommandScene, sceneOfThisFile } from '../testing/command-scene.ts';
 
 interface Audit {
   readonly kind: string;
@@ -70,11 +70,18 @@ test('planted faults are found, each under its invariant, and nothing is written
   assert.match(table.out, /^I1 {2}an address leaked: its IP object has no pod {2}\(1\)$/m);
 });
 
-test('a report that cannot be written, a database that is not named: why, and what next', { skip }, async () => {
+test('a report that cannot be written: why, and what next', { skip }, async () => {
   const unwritten = await scene.kiln('audit', '--report', '/nowhere/audit.html');
   assert.equal(unwritten.exit, 3);
   assert.match(unwritten.err, /the report was not written\n {2}why: ENOENT/);
-  const unnamed = await scene.kiln('audit', '--ovn-nb=');
-  assert.equal(unnamed.exit, 2);
-  assert.match(unnamed.err, /needs the Northbound database/);
+});
+
+test("another cluster's database is said to be one, and nothing is compared", { skip }, async () => {
+  await using other = await CommandScene.open();
+  const { exit, out, err } = await runHere(['audit', `--kubeconfig=${other.kubeconfig}`], { KILN_OVN_NB: scene.ovnNb });
+  assert.deepEqual([exit, out], [1, '']);
+  assert.match(err, /this Northbound database is another cluster's/);
+  const repair = await runHere(['repair', '--all', '--yes', `--kubeconfig=${other.kubeconfig}`], { KILN_OVN_NB: scene.ovnNb });
+  assert.equal(repair.exit, 1);
+  assert.match(repair.err, /another cluster's: nothing was compared, and nothing changed/);
 });

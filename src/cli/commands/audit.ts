@@ -6,10 +6,16 @@ import { auditHtml } from '../audit/audit-html.ts';
 import { auditReport } from '../audit/audit-report.ts';
 import { auditJson, auditLines } from '../audit/audit-text.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
+import { refuseOtherCluster } from '../cluster/belongs-together.ts';
+import { refuseUnreadable } from '../cluster/readable-kinds.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
+import { northboundWay, NoWay } from '../connection/northbound-ways.ts';
+import { readOvnCertificates } from '../connection/ovn-certificates.ts';
+import { commandText } from '../../text/command-text.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -22,7 +28,8 @@ export interface AuditFlags extends ObservationFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln audit --ovn-nb tcp:10.0.0.1:6641         what is found, by invariant and cause
+  kiln audit                                    what is found, by invariant and cause; it finds OVN by itself
+  kiln audit --ovn-nb tcp:10.0.0.1:6641         OVN at this address
   kiln audit -o wide                            all findings, each with the next command
   kiln audit --report audit.html                a report to send on, in one file
   kiln audit -o json | jq .groups               for programs
@@ -45,31 +52,50 @@ export function addAudit(program: Command): void {
         .default('table'),
     );
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: AuditFlags) => {
-    process.exitCode = await onCluster('audit', flags, (io) => runAudit(flags, io));
+    process.exitCode = await onCluster('audit', flags, (io) => runAudit(flags, io), { onlyReads: true });
   });
 }
 
 /** @returns the exit code */
 export async function runAudit(flags: AuditFlags, io: CommandIo): Promise<number> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      'kiln audit needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB is set',
-      'kiln audit --ovn-nb tcp:HOST:6641, after kubectl -n kube-system port-forward deployment/ovn-central 6641 where it is not reachable',
-    );
   const { gitVersion } = await io.client.version();
-  io.say('reading Kubernetes and OVN');
-  await using fresh = await openedFresh('audit', flags, ovnNb, io);
+  await refuseUnreadable(io);
+  const way = await wayOf(flags, io);
+  io.say(`reading Kubernetes, and OVN by ${way.text}`);
+  await using fresh = await openedFresh('audit', flags, way.ovnNb, io, undefined, { ...way.options, readOnly: true });
+  refuseOtherCluster(fresh.world, way.text);
   io.say('comparing');
-  const report = auditReport(fresh, gitVersion);
+  const report = auditReport(fresh, gitVersion, way.text);
   if (flags.report !== undefined) await written(flags.report, auditHtml(report));
   if (flags.output === 'html') io.out(auditHtml(report));
   else if (flags.output === 'table' || flags.output === 'wide') io.out(auditLines(report, flags.output));
   else io.out(structuredText(flags.output, 'Audit', auditJson(report)));
   io.say(report.count === 0 ? 'nothing is found' : `${report.count} ${report.count === 1 ? 'finding' : 'findings'}`);
   return report.count === 0 ? EXIT.fine : EXIT.findings;
+}
+
+/** As `--ovn-nb` says, or the first that answers. @throws CommandFailure if none does */
+async function wayOf(flags: AuditFlags, io: CommandIo): Promise<NorthboundWay> {
+  const ovnNb = northboundOf(flags);
+  if (ovnNb !== undefined) return { text: ovnNb, ovnNb, options: {} };
+  const { connection } = io;
+  if (connection === undefined) throw new Error('the connection to the API server is not known');
+  const { ovnCa, ovnCert, ovnKey, leaseNamespace: namespace } = flags;
+  const tls =
+    ovnCa === undefined || ovnCert === undefined || ovnKey === undefined
+      ? undefined
+      : () => readOvnCertificates({ ovnCa, ovnCert, ovnKey });
+  try {
+    return await northboundWay({ client: io.client, connection, namespace, tls, timeoutMs: requestTimeoutMs(flags) });
+  } catch (error) {
+    if (!(error instanceof NoWay)) throw error;
+    throw new CommandFailure(
+      EXIT.unreachable,
+      'kiln audit found no way to the Northbound database',
+      error.tried.join('; '),
+      commandText`kiln audit --ovn-nb tcp:HOST:6641, or a right of your account: get and create of pods/portforward or pods/exec, get and list of pods, in namespace ${namespace}`,
+    );
+  }
 }
 
 async function written(file: string, text: string): Promise<void> {

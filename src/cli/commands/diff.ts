@@ -15,7 +15,7 @@ import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
-import type { OvsdbSession } from '../../ovsdb/index.ts';
+import type { OvsdbOptions, OvsdbSession } from '../../ovsdb/index.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -106,11 +106,12 @@ export async function openedFresh(
   ovnNb: string,
   io: CommandIo,
   opened: (session: OvsdbSession) => void = () => undefined,
+  more: Partial<OvsdbOptions> = {},
 ): Promise<FreshController> {
   const { client } = io;
   const timeoutMs = requestTimeoutMs(flags);
   const settings = await settingsFor(flags, io);
-  const session = sessionOf(flags, ovnNb);
+  const session = sessionOf(flags, ovnNb, more);
   opened(session);
   let problem = '';
   session.onError(({ code, message }) => {

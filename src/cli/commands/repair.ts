@@ -16,10 +16,10 @@ import { commandText } from '../../text/command-text.ts';
 import type { AuditFinding } from '../audit/audit-findings.ts';
 import { auditReport } from '../audit/audit-report.ts';
 import type { AuditReport } from '../audit/audit-text.ts';
-import { correspondence } from '../cluster/belongs-together.ts';
+import { correspondence, refuseOtherCluster } from '../cluster/belongs-together.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags } from '../cluster/observe.ts';
+import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
 import { SoleLeader } from '../cluster/sole-leader.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
@@ -90,8 +90,9 @@ export async function runRepair(ids: readonly string[], flags: RepairFlags, io: 
     session = opened;
   });
   if (session === undefined) throw new Error('the Northbound database was not opened');
-  refuseOtherCluster(fresh);
-  const before = auditReport(fresh, gitVersion);
+  refuseOtherCluster(fresh.world, northboundOf(flags) ?? '');
+  refuseEmpty(fresh);
+  const before = auditReport(fresh, gitVersion, northboundOf(flags) ?? '');
   const chosen = chosenFindings(before, ids);
   const repaired = chosen.filter(({ repairs }) => repairs.length > 0);
   const others = chosen.filter(({ repairs }) => repairs.length === 0);
@@ -135,18 +136,14 @@ function chosenFindings({ groups }: AuditReport, ids: readonly string[]): readon
   return all.filter(({ id }) => ids.includes(id));
 }
 
-function refuseOtherCluster({ world }: FreshController): void {
-  const { kind, rows, known } = correspondence(world);
-  if (kind === 'same') return;
+/** A database that was lost, or is new, has to be restored or written as a whole. */
+function refuseEmpty({ world }: FreshController): void {
+  if (correspondence(world).kind !== 'empty') return;
   throw new CommandFailure(
     EXIT.findings,
     'nothing was changed',
-    kind === 'empty'
-      ? 'the Northbound database has no row of Kiln or Kube-OVN: whether it is the one of this cluster cannot be told'
-      : `the Northbound database is another cluster's: ${known} of ${counted(rows, 'switch, router and port', 'switches, routers and ports')} belong to objects of this one`,
-    kind === 'empty'
-      ? 'kiln restore, or start the controller, which makes all rows anew'
-      : 'kiln repair --ovn-nb ENDPOINT --context NAME, both of one cluster',
+    'the Northbound database has no row of Kiln or Kube-OVN: whether it is the one of this cluster cannot be told',
+    'kiln restore, or start the controller, which makes all rows anew',
   );
 }
 
@@ -283,7 +280,7 @@ async function proven(
   }
   io.say('auditing again');
   await using again = await freshFor('repair', flags, io);
-  const after = auditReport(again, version).groups.flatMap(({ findings }) => findings);
+  const after = auditReport(again, version, northboundOf(flags) ?? '').groups.flatMap(({ findings }) => findings);
   const idsBefore = new Set(before.groups.flatMap(({ findings }) => findings.map(({ id }) => id)));
   const remaining = after.filter(({ id }) => chosen.some((one) => one.id === id) || others.some((one) => one.id === id));
   const fresh = after.filter(({ id }) => !idsBefore.has(id));

@@ -8,6 +8,8 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import { KubeClient } from '../../kube/client/client.ts';
 import { connectionFromKubeconfig } from '../../kube/transport/connection.ts';
+import type { Connection } from '../../kube/transport/connection.ts';
+import type { TransportOptions } from '../../kube/transport/transport.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
 import { redactedText } from '../../runtime/redaction.ts';
 import { EXIT, failureOf, failureText } from '../errors/command-failure.ts';
@@ -41,6 +43,8 @@ export interface ClusterFlags extends ConnectionFlags {
 
 export interface CommandIo {
   readonly client: KubeClient;
+  /** Where the client is connected to, for streams into pods; undefined in tests of parts. */
+  readonly connection?: Connection;
   /** Namespace of the context; `default` if it names none. */
   readonly namespace: string;
   /** Results: lines for a person, a text for programs. */
@@ -106,7 +110,12 @@ export function addClusterFlags(command: Command): Command {
 }
 
 /** Runs a command on the cluster of its flags. @returns the exit code */
-export async function onCluster(name: string, flags: ConnectionFlags, run: (io: CommandIo) => Promise<number>): Promise<number> {
+export async function onCluster(
+  name: string,
+  flags: ConnectionFlags,
+  run: (io: CommandIo) => Promise<number>,
+  more: Pick<TransportOptions, 'onlyReads'> = {},
+): Promise<number> {
   let client: KubeClient | undefined;
   let lastWords = (): string => '';
   let stop: (() => void) | undefined;
@@ -124,10 +133,11 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
       ...(flags.context === undefined ? {} : { context: flags.context }),
     });
     client = new KubeClient(
-      new KubeTransport(connection, { connections: 64, userAgent: `kiln-${name}`, timeoutMs: requestTimeoutMs(flags) }),
+      new KubeTransport(connection, { connections: 64, userAgent: `kiln-${name}`, timeoutMs: requestTimeoutMs(flags), ...more }),
     );
     return await run({
       client,
+      connection,
       namespace: connection.namespace ?? 'default',
       out: print,
       say: (line) => {

@@ -67,6 +67,7 @@ export const OVSDB_ADVICE: Readonly<Record<OvsdbErrorCode, string>> = {
   OVSDB_NOT_MONITORED: REPORT,
   OVSDB_TRANSACTION_TIMEOUT: 'look at the load of ovsdb-server',
   OVSDB_CLOSED: 'nothing: the process was ending',
+  OVSDB_READ_ONLY: REPORT,
   OVSDB_ABORTED: REPORT,
   OVSDB_CANCELED: REPORT,
   OVSDB_CLUSTER_ERROR: CLUSTER,

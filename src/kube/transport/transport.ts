@@ -38,6 +38,8 @@ export interface TransportOptions {
   /** Default 30 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
+  /** Only requests that change nothing are sent. */
+  readonly onlyReads?: boolean;
   readonly clock?: Clock;
   /** Called at each answer with the server's own time, in milliseconds since the epoch, to the second. */
   readonly onDate?: (date: number) => void;
@@ -216,6 +218,8 @@ export class KubeTransport implements Transport {
     renew: boolean,
   ): Promise<Dispatcher.ResponseData> {
     if (this.#closed) throw new KubeError('KUBE_CLOSED', request.subject, 'the client is closed');
+    if (this.#options.onlyReads === true && request.method !== 'GET')
+      throw new KubeError('KUBE_DENIED', request.subject, `this command only reads: ${request.method} was not sent`);
     const credentials = this.#current(renew) ?? (await this.#load(renew));
     const headers: Record<string, string> = {
       ...credentials.headers,

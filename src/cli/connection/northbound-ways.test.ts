@@ -1,0 +1,83 @@
+/** The ways into OVN's pod, over the laboratory's API server and a stand-in of the kubelet's streams; and that nothing can be written over them. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findOvn } from '../../../lab/programs/ovn.ts';
+import type { KubeObject, Resource } from '../../kube/resource.ts';
+import { monitoredColumns } from '../../nb/tables.ts';
+import { insert, OvsdbSession } from '../../ovsdb/index.ts';
+import { InProcessCluster } from '../../testing/in-process-cluster.ts';
+import { standInStreams } from '../../testing/stand-in-streams.ts';
+import { runHere } from '../testing/command-here.ts';
+import type { NorthboundWay } from './northbound-ways.ts';
+import { northboundWay, NoWay } from './northbound-ways.ts';
+
+const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+const skip = findOvn('system') === undefined ? 'OVN is not installed' : false;
+const forbidden = new Set<string>();
+const opened: string[] = [];
+let cluster: InProcessCluster;
+
+before(async () => {
+  if (skip !== false) return;
+  const onUpgrade = standInStreams({
+    socket: () => cluster.ovn.unix.slice('unix:'.length),
+    forbidden,
+    onStream: (kind) => opened.push(kind),
+  });
+  cluster = await InProcessCluster.start({ onUpgrade });
+  const name = { namespace: 'kube-system', name: 'ovn-central-0' };
+  await cluster.client.create(PODS, {
+    metadata: { ...name, labels: { app: 'ovn-central', 'ovn-nb-leader': 'true' } },
+    spec: { containers: [{ name: 'ovn-central', image: 'ovn' }] },
+  } as KubeObject);
+  // No machine answers at an address of TEST-NET-1.
+  await cluster.client.mergePatch(PODS, name, { status: { phase: 'Running', podIP: '192.0.2.1' } }, { subresource: 'status' });
+  await cluster.ovn.nbctl('ls-add', 'somewhere');
+});
+after(() => cluster.stop());
+
+async function way(): Promise<NorthboundWay> {
+  const { client, connection } = cluster;
+  return await northboundWay({ client, connection, namespace: 'kube-system', tls: undefined, timeoutMs: 10_000, sockets: [] });
+}
+
+/** Reads the switches by a way, and tries to write. */
+async function tried({ ovnNb, options }: NorthboundWay): Promise<{ readonly switches: readonly unknown[]; readonly code: string }> {
+  const session = new OvsdbSession({
+    ...{ endpoints: [ovnNb], database: 'OVN_Northbound', tables: monitoredColumns(), readOnly: true },
+    ...options,
+  });
+  session.start();
+  await session.untilSynced(AbortSignal.timeout(20_000));
+  const outcome = await session.transact([insert('Logical_Switch', { name: 'written' })]);
+  const switches = [...session.replica.table('Logical_Switch').values()].map(({ name }) => name);
+  await session.close();
+  return { switches, code: outcome.ok ? 'written' : outcome.error.code };
+}
+
+test('port-forward, then ovsdb-client in the pod: both read, and neither writes', { skip }, async () => {
+  const forwarded = await way();
+  assert.equal(forwarded.text, 'port-forward to pod kube-system/ovn-central-0');
+  assert.deepEqual(await tried(forwarded), { switches: ['somewhere'], code: 'OVSDB_READ_ONLY' });
+  forbidden.add('portforward');
+  const executed = await way();
+  assert.equal(executed.text, 'ovsdb-client in pod kube-system/ovn-central-0');
+  assert.deepEqual(await tried(executed), { switches: ['somewhere'], code: 'OVSDB_READ_ONLY' });
+  assert.deepEqual([...new Set(opened)], ['portforward', 'exec']);
+  assert.doesNotMatch(await cluster.ovn.nbctl('show'), /written/);
+});
+
+test('kiln audit finds OVN by itself, and says how; without any right it names each that is missing', { skip }, async () => {
+  forbidden.clear();
+  const { exit, err } = await runHere(['audit', `--kubeconfig=${cluster.kubeconfig}`]);
+  assert.match(err, /OVN by port-forward to pod kube-system\/ovn-central-0/);
+  assert.equal(exit, 0, err);
+  for (const one of ['portforward', 'exec']) forbidden.add(one);
+  await assert.rejects(
+    way(),
+    (error) => error instanceof NoWay && /pods\/portforward is forbidden.*pods\/exec is forbidden/.test(error.message),
+  );
+  const refused = await runHere(['audit', `--kubeconfig=${cluster.kubeconfig}`]);
+  assert.equal(refused.exit, 3);
+  assert.match(refused.err, /found no way to the Northbound database/);
+});

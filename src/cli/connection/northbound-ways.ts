@@ -1,0 +1,203 @@
+/**
+ * The ways to the Northbound database of a cluster, for a command that only reads and was given no `--ovn-nb`: a socket of this machine, the Service, the pod's
+ * address, the API server's port-forward, and at last `ovsdb-client` in OVN's pod, which needs no port and no certificate. The first that answers
+ * is used.
+ */
+import { existsSync } from 'node:fs';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import { openPodPort } from '../../kube/pods/pod-port.ts';
+import { runInPod } from '../../kube/pods/pod-command.ts';
+import type { KubeObject, Resource } from '../../kube/resource.ts';
+import type { Connection } from '../../kube/transport/connection.ts';
+import type { Dial, OvsdbOptions } from '../../ovsdb/index.ts';
+import { OvsdbError, snapshotDial } from '../../ovsdb/index.ts';
+import { resourceOfKind, traitsOf } from '../../world/resources.ts';
+import { probeDatabase } from './probe-database.ts';
+
+export interface NorthboundWay {
+  /** For a person: `the Service kube-system/ovn-nb`. */
+  readonly text: string;
+  /** As of `--ovn-nb`. */
+  readonly ovnNb: string;
+  readonly options: Pick<OvsdbOptions, 'dial' | 'leaderOnly'>;
+}
+
+export interface WaysOptions {
+  readonly client: KubeClient;
+  readonly connection: Connection;
+  /** Of OVN's pods. */
+  readonly namespace: string;
+  /** For `ssl:`; undefined: there are no certificates. */
+  readonly tls: OvsdbOptions['tls'];
+  readonly timeoutMs: number;
+  /** Sockets of this machine. */
+  readonly sockets?: readonly string[];
+}
+
+/** Why no way leads to the database: each that was tried. */
+export class NoWay extends Error {
+  override readonly name = 'NoWay';
+  readonly tried: readonly string[];
+
+  constructor(tried: readonly string[]) {
+    super(tried.join('; '));
+    this.tried = tried;
+  }
+}
+
+const PODS = resourceNamed('pod');
+const SERVICES = resourceNamed('service');
+/** Kube-OVN's OVN, and Kiln's. */
+const SELECTOR = 'app in (ovn-central,kiln-ovn-central)';
+/** Kube-OVN marks the leader. */
+const LEADER_LABEL = 'ovn-nb-leader';
+const SERVICE = 'ovn-nb';
+const SOCKETS = ['/run/ovn/ovnnb_db.sock', '/var/run/ovn/ovnnb_db.sock'];
+const PORT = 6641;
+/** A machine outside of the cluster does not reach its addresses: nothing answers. */
+const REACH_MS = 1_500;
+/** Contents of a database of hundreds of thousands of rows. */
+const MOST_BYTES = 512 * 1_024 * 1_024;
+
+interface CentralPod extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
+  readonly spec?: {
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly env?: readonly { readonly name: string; readonly value?: string }[];
+    }[];
+  };
+  readonly status?: { readonly phase?: string; readonly podIP?: string };
+}
+
+/** @throws NoWay */
+export async function northboundWay(options: WaysOptions): Promise<NorthboundWay> {
+  const tried: string[] = [];
+  for await (const way of ways(options, tried)) {
+    const problem = await probeDatabase(
+      way.ovnNb,
+      { ...way.options, ...(options.tls === undefined ? {} : { tls: options.tls }) },
+      way.timeoutMs,
+    );
+    if (problem === undefined) return way;
+    tried.push(`${way.text}: ${problem}`);
+  }
+  throw new NoWay(tried);
+}
+
+async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<NorthboundWay & { readonly timeoutMs: number }> {
+  const { client, connection, namespace, tls, timeoutMs, sockets = SOCKETS } = options;
+  const socket = sockets.find((path) => existsSync(path));
+  if (socket !== undefined) yield { text: `socket ${socket} of this machine`, ovnNb: `unix:${socket}`, options: {}, timeoutMs: REACH_MS };
+  const pods = await asked(`pods of OVN in ${namespace}`, tried, () =>
+    client.listAll<CentralPod>(PODS, { namespace, labelSelector: SELECTOR }),
+  );
+  const running = (pods ?? [])
+    .filter(({ status }) => status?.phase === 'Running')
+    .toSorted((a, b) => Number(isLeader(b)) - Number(isLeader(a)));
+  const isTls = running.some(({ spec }) =>
+    spec?.containers?.some(
+      ({ name, env }) => name.startsWith('ovn-central') && env?.some((one) => one.name === 'ENABLE_SSL' && one.value === 'true'),
+    ),
+  );
+  const isOfKiln = running.some(({ metadata }) => metadata.labels?.['app'] === 'kiln-ovn-central');
+  const scheme = isTls || isOfKiln ? 'ssl' : 'tcp';
+  const canConnect = scheme === 'tcp' || tls !== undefined;
+  if (!canConnect) tried.push('its ports use TLS: --ovn-ca, --ovn-cert and --ovn-key are not given');
+  const service = canConnect
+    ? await asked(`Service ${namespace}/${SERVICE}`, tried, () =>
+        client.find<KubeObject & { readonly spec?: { readonly clusterIP?: string } }>(SERVICES, { namespace, name: SERVICE }),
+      )
+    : undefined;
+  const address = service?.spec?.clusterIP;
+  if (address !== undefined && address !== '' && address !== 'None')
+    yield { text: `Service ${namespace}/${SERVICE}`, ovnNb: `${scheme}:${hostText(address)}:${PORT}`, options: {}, timeoutMs: REACH_MS };
+  if (pods !== undefined && running.length === 0) tried.push(`no pod of OVN runs in namespace ${namespace} (${SELECTOR})`);
+  for (const { metadata, status } of canConnect ? running : []) {
+    const pod = { namespace, name: metadata.name };
+    if (status?.podIP !== undefined)
+      yield {
+        text: `the address of pod ${namespace}/${metadata.name}`,
+        ovnNb: `${scheme}:${hostText(status.podIP)}:${PORT}`,
+        options: {},
+        timeoutMs: REACH_MS,
+      };
+    if (scheme === 'tcp')
+      yield {
+        text: `port-forward to pod ${namespace}/${metadata.name}`,
+        ovnNb: `tcp:${metadata.name}:${PORT}`,
+        options: { leaderOnly: false, dial: portDial(connection, pod) },
+        timeoutMs,
+      };
+  }
+  for (const { metadata, spec } of running) {
+    const container = spec?.containers?.find(({ name }) => name.includes('ovn-central')) ?? spec?.containers?.[0];
+    if (container === undefined) continue;
+    yield {
+      text: `ovsdb-client in pod ${namespace}/${metadata.name}`,
+      ovnNb: `tcp:${metadata.name}:${PORT}`,
+      options: { leaderOnly: false, dial: clientDial(connection, { namespace, name: metadata.name }, container.name, timeoutMs) },
+      timeoutMs,
+    };
+  }
+}
+
+function resourceNamed(kind: string): Resource {
+  const resource = resourceOfKind(kind);
+  if (resource === undefined) throw new Error(`${kind} is no kind`);
+  return traitsOf(resource);
+}
+
+function isLeader({ metadata }: CentralPod): boolean {
+  return metadata.labels?.[LEADER_LABEL] === 'true';
+}
+
+function hostText(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** Undefined, and noted, where it may not be read: another way may still lead there. */
+async function asked<T>(what: string, tried: string[], ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+    tried.push(`${what}: ${error.message}`);
+    return undefined;
+  }
+}
+
+type Pod = Parameters<typeof openPodPort>[1];
+
+function portDial(connection: Connection, pod: Pod): Dial {
+  return (endpoint, _tls, timeoutMs, _clock, onOpen, onFailed) => {
+    let isOver = false;
+    openPodPort(connection, pod, PORT, timeoutMs).then(
+      (stream) => {
+        if (isOver) stream.destroy();
+        else onOpen(stream);
+      },
+      (cause: unknown) => {
+        if (!isOver) onFailed(failed(cause, endpoint.text));
+      },
+    );
+    return { cancel: () => (isOver = true) };
+  };
+}
+
+/** `ovsdb-client` reads over the socket of the pod, which has no TLS: a schema, and selects. */
+function clientDial(connection: Connection, pod: Pod, container: string, timeoutMs: number): Dial {
+  const run = (...words: readonly string[]): Promise<string> =>
+    runInPod(connection, { ...pod, container, command: ['ovsdb-client', ...words], timeoutMs, mostBytes: MOST_BYTES });
+  const server = `unix:${SOCKETS[1] ?? ''}`;
+  return snapshotDial({
+    schema: (database) => run('--no-leader-only', 'get-schema', server, database),
+    select: (database, operations) => run('--no-leader-only', 'transact', server, JSON.stringify([database, ...operations])),
+  });
+}
+
+function failed(cause: unknown, endpoint: string): OvsdbError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new OvsdbError('OVSDB_CONNECT_FAILED', `cannot connect to ${endpoint}: ${why}`, { cause, endpoint });
+}

@@ -22,6 +22,8 @@ export const UNEXPLAINED_KEY = 'kiln.io/unexplained-since';
 export const LEFTOVER_RULE = 'leftover';
 /** The rule of a Vpc's load balancers. */
 export const LOAD_BALANCERS_RULE = 'vpc-load-balancers';
+/** The rule of a Vpc's ports in external Subnets. */
+export const EXTERNAL_PORTS_RULE = 'vpc-external';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';
 

@@ -1,6 +1,8 @@
 /** The external Subnets that Vpcs request ports in: what their specs say, whether it can be carried out or not. */
 import { routerToSwitchPort } from '../api/names.ts';
 import { labelKey } from '../api/well-known.ts';
+import { EXTERNAL_PORTS_RULE } from '../nb/ownership.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
 import { parseAddress } from '../net/address.ts';
 import { claimantOfObject } from './address-objects.ts';
 import type { ExternalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
@@ -13,11 +15,13 @@ const NONE: readonly string[] = [];
 
 /**
  * Names of the Subnets, existing or not, in which the router of a Vpc is to have a port; without repetitions. Those of
- * `extraExternalSubnets` replace the default one. In the default Vpc the ConfigMap of the external gateway decides, if there is one.
+ * `extraExternalSubnets` replace the default one. In the default Vpc the ConfigMap of the external gateway decides, if there is one. A Vpc
+ * that was removed by force has its ports as long as its router has them.
  */
 export const requestedExternals: Query<readonly string[]> = defineQuery('vpc-requested-externals', (world, name) => {
   const vpc = world.ask(vpcIntent, name);
-  if (vpc === undefined || vpc.metadata.labels?.[labelKey.vpcExternal] === 'true') return NONE;
+  if (vpc === undefined) return portsInPlace(world, name);
+  if (vpc.metadata.labels?.[labelKey.vpcExternal] === 'true') return NONE;
   const { enableExternal, extraExternalSubnets = NONE } = vpc.spec;
   const { defaultVpc, externalSubnet } = world.settings;
   const extra = [...new Set(extraExternalSubnets ?? NONE)].filter((subnet) => subnet !== '');
@@ -25,6 +29,15 @@ export const requestedExternals: Query<readonly string[]> = defineQuery('vpc-req
   const config = name === defaultVpc ? world.ask(externalGatewayConfig, '') : undefined;
   return (config?.enabled ?? enableExternal) === true ? [externalSubnet] : NONE;
 });
+
+function portsInPlace(world: World, vpc: string): readonly string[] {
+  const prefix = routerToSwitchPort(vpc, '');
+  return [...world.rows.ownedBy(`vpc//${vpc}`)].toSorted().flatMap((id) => {
+    const ownership = world.rows.state(id)?.ownership;
+    const isPort = tableOf(id) === 'Logical_Router_Port' && ownership?.kind === 'ours' && ownership.rule === EXTERNAL_PORTS_RULE;
+    return isPort && identityOf(id).startsWith(prefix) ? [identityOf(id).slice(prefix.length)] : [];
+  });
+}
 
 /** The router port of a Vpc whose addresses the ConfigMap of the external gateway has: it has no OvnEip. */
 export function configuredPort(world: World, vpc: string, subnet: string): ExternalGatewayConfig | undefined {

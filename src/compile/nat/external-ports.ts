@@ -8,6 +8,7 @@ import { kilnAnnotation } from '../../api/well-known.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Mac } from '../../net/mac.ts';
 import { parseMac } from '../../net/mac.ts';
+import { EXTERNAL_PORTS_RULE, ownerText } from '../../nb/ownership.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
@@ -29,11 +30,11 @@ import { isWithin, switchId } from '../subnet/validity/subnet-view.ts';
 import { localnetId } from '../subnet/validity/underlay.ts';
 import { vpcRowsRule } from '../vpc/vpc-rows-rule.ts';
 import type { VpcView } from '../vpc/vpc-view.ts';
-import { isOurs, isOursOnceAdopted, routerId, vpcOwner } from '../vpc/vpc-view.ts';
+import { isOurs, routerId, vpcOwner } from '../vpc/vpc-view.ts';
 import { externalProblem } from './external-problem.ts';
 import { gatewayChassis, gatewayChassisRows } from './gateway-chassis.ts';
 
-const RULE = 'vpc-external';
+const RULE = EXTERNAL_PORTS_RULE;
 
 export const vpcExternal: Rule = vpcRowsRule(RULE, ({ world, name, view }) =>
   world.ask(requestedExternals, name).flatMap((subnet) => portOutputs(world, view, subnet)),
@@ -130,6 +131,30 @@ function configuredPortRows(world: World, vpc: VpcView, external: SubnetView, co
   if (!has) return [request, ...presentAddresses(world, vpc, external), ...existingPort(world, vpc, subnet)];
   if (world.ask(gatewayChassis, vpc.name).length === 0) return [request];
   return [request, ...rowsOfPort(world, vpc, subnet, config.networks, mac)];
+}
+
+/** Holds the addresses of the ports of a Vpc that was removed by force, where their OvnEips are gone as well. */
+export function addressesOfLostPorts(world: World, vpc: string): readonly Output[] {
+  return world.ask(requestedExternals, vpc).flatMap((subnet): readonly Output[] => {
+    const eip = eipOfPort(vpc, subnet);
+    const held = world.rows.column(externalPortId(vpc, subnet), 'networks');
+    const { v4, v6 } = addressesOfNetworks(held instanceof Set ? [...held].map(String) : splitList(String(held ?? '')));
+    if (world.ask(eipExists, eip) || (v4 === '' && v6 === '')) return [];
+    return [
+      {
+        kind: 'address-request',
+        request: {
+          claimant: claimantOfObject('OvnEip', eip),
+          subnets: [subnet],
+          families: v4 === '' ? 'v6' : v6 === '' ? 'v4' : 'dual',
+          ...(v4 !== '' && { v4 }),
+          ...(v6 !== '' && { v6 }),
+          withoutMac: true,
+          since: '1970-01-01T00:00:00Z',
+        },
+      },
+    ];
+  });
 }
 
 /** Holds the addresses that the port keeps until it can have those of the ConfigMap: else another object would be given them. */
@@ -249,7 +274,10 @@ function missingEip(world: World, vpc: VpcView, external: SubnetView): readonly 
 
 function addressesOfPort(world: World, vpc: VpcView, subnet: string): AddressTexts {
   const id = externalPortId(vpc.name, subnet);
-  if (!isOursOnceAdopted(world, id, vpcOwner(vpc))) return { v4: '', v6: '', mac: '' };
+  const ownership = world.rows.state(id)?.ownership;
+  // Also of a Vpc of the name that was removed by force.
+  const isOwn = ownership?.kind === 'ours' && ownership.owner === ownerText(vpcOwner(vpc));
+  if (!isOwn && ownership?.kind !== 'legacy') return { v4: '', v6: '', mac: '' };
   const networks = world.rows.column(id, 'networks');
   const texts = networks instanceof Set ? [...networks].map(String) : splitList(String(networks ?? ''));
   return { ...addressesOfNetworks(texts), mac: String(world.rows.column(id, 'mac') ?? '') };

@@ -17,7 +17,8 @@ import { externalProblem, gatewayNodeProblem, reservationProblem } from './exter
 /** The Subnets in which the router of a Vpc has its port, as observed; sorted. */
 export const connectedExternals: Query<readonly string[]> = defineQuery('vpc-connected-externals', (world, name) => {
   const view = world.ask(vpcView, name);
-  if (view === undefined) return [];
+  // Of a Vpc that was removed by force they are what its router still has.
+  if (view === undefined) return world.ask(requestedExternals, name).toSorted();
   return world
     .ask(requestedExternals, name)
     .filter((subnet) => isOursOnceAdopted(world, externalPortId(name, subnet), vpcOwner(view)))

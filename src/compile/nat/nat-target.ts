@@ -14,7 +14,7 @@ import { addressesOfIp } from '../ip/ip-object.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vipView } from '../vip-eip/vip-view.ts';
 import { vpcReleased } from '../vpc/vpc-state.ts';
-import { vpcView } from '../vpc/vpc-view.ts';
+import { routerId, vpcView } from '../vpc/vpc-view.ts';
 import type { Problem } from './external-problem.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 
@@ -25,6 +25,8 @@ export interface NatTarget {
   readonly v6: string;
   /** An address or network of the spec is in no Subnet of the Vpc. */
   readonly outside?: Finding;
+  /** Why the rule goes on although its Vpc is gone. */
+  readonly missing?: Problem;
   /** MAC of the port; empty where no port of a pod or node has the address. */
   readonly mac: string;
 }
@@ -109,22 +111,43 @@ export function targetOf(world: World, resource: OvnNatRule, rule: NatRule): Nat
       'leave it empty, or correct one of them',
     );
   const view = world.ask(vpcView, vpc);
-  if (view === undefined) return problem('NatVpcInvalid', 'spec.vpc', vpc, 'names no Vpc that exists', commandText`kubectl get vpc ${vpc}`);
+  const vpcProblem = (code: Problem['reason'], text: string, advice: string): Problem =>
+    (spec.vpc ?? '') === ''
+      ? problem(code, namedField, namedValue, `is in Subnet ${named?.subnet ?? ''} of Vpc ${vpc}, which ${text}`, advice)
+      : problem(code, 'spec.vpc', vpc, text, advice);
+  if (view === undefined && !(status?.vpc === vpc && isRouterInPlace(world, vpc)))
+    return (spec.vpc ?? '') === ''
+      ? vpcProblem('NatVpcInvalid', 'does not exist', commandText`kubectl get vpc ${vpc}`)
+      : problem('NatVpcInvalid', 'spec.vpc', vpc, 'names no Vpc that exists', commandText`kubectl get vpc ${vpc}`);
+  const missing =
+    view === undefined
+      ? vpcProblem(
+          'NatVpcInvalid',
+          'does not exist any more',
+          commandText`the ${kind} stays in effect while the router is there: create the Vpc again, or delete the ${kind}; kubectl get vpc ${vpc}`,
+        )
+      : undefined;
   // A rule in effect blocks the deletion of its Vpc; a new one does not, and waits.
-  if (view.terminating && (status?.vpc !== vpc || world.ask(vpcReleased, vpc)))
-    return problem(
-      'VpcTerminating',
-      'spec.vpc',
-      vpc,
-      'is being deleted',
-      commandText`such a Vpc accepts no new ${kind}; kubectl describe vpc ${vpc}`,
-    );
+  if (view?.terminating === true && (status?.vpc !== vpc || world.ask(vpcReleased, vpc)))
+    return vpcProblem('VpcTerminating', 'is being deleted', commandText`such a Vpc accepts no new ${kind}; kubectl describe vpc ${vpc}`);
   if (isExplicit) {
     const texts = { v4: canonical(requested.v4, isSnat), v6: canonical(requested.v6, isSnat) };
     const outside = outsideOf(world, { kind, name }, vpc, { [v4Field]: texts.v4, [v6Field]: texts.v6 });
-    return { vpc, ...texts, mac: macOf(named, requested), ...(outside !== undefined && { outside }) };
+    return {
+      vpc,
+      ...texts,
+      mac: macOf(named, requested),
+      ...(outside !== undefined && { outside }),
+      ...(missing !== undefined && { missing }),
+    };
   }
-  return { vpc, v4: named?.v4 ?? '', v6: named?.v6 ?? '', mac: named?.mac ?? '' };
+  return { vpc, v4: named?.v4 ?? '', v6: named?.v6 ?? '', mac: named?.mac ?? '', ...(missing !== undefined && { missing }) };
+}
+
+/** Whether the router of a Vpc that was removed by force is still there. */
+function isRouterInPlace(world: World, vpc: string): boolean {
+  const ownership = world.rows.state(routerId(vpc))?.ownership;
+  return ownership?.kind === 'ours' && ownership.owner === `vpc//${vpc}`;
 }
 
 /** The networks of the Subnets of a Vpc. */

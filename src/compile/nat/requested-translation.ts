@@ -66,6 +66,7 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule,
       `has type lrp: it is the port of the router of Vpc ${eip.portOf}, and the rule is of Vpc ${target.vpc}`,
       'two routers would answer for its address; use an OvnEip of type nat',
     );
+  const missing = eip.missing ?? target.missing;
   const isFip = resource === 'ovn-fips';
   const isDnat = resource === 'ovn-dnat-rules';
   return {
@@ -81,7 +82,7 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule,
     externalPort: isDnat ? (spec.externalPort ?? '') : '',
     internalPort: isDnat ? (spec.internalPort ?? '') : '',
     spec: specRecord(rule),
-    ...(eip.missing !== undefined && { reported: eip.missing }),
+    ...(missing !== undefined && { reported: missing }),
     ...(target.outside !== undefined && { outside: target.outside }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Dependency } from '../../blockers/dependency.ts';
 import { eipOfPort, requestedExternals, vpcOfEip } from '../../world/external-subnets.ts';
+import { vpcIntent } from '../../world/intent.ts';
 import type { World } from '../../world/world.ts';
 import { defineQuery, defineSet } from '../../world/world.ts';
 import { outOfNetwork } from './dependencies/out-of-network.ts';
@@ -10,8 +11,13 @@ const vpcOfPort = defineQuery('vpc-of-eip-port', (world: World, name: string) =>
   const eip = world.addressObject('ovn-eips', name);
   return eip === undefined || (eip.typeInEffect ?? eip.type) !== 'lrp' || world.ask(outOfNetwork, name) !== ''
     ? ''
-    : (vpcOfEip(world, name, eip.subnet) ?? '');
+    : existing(world, vpcOfEip(world, name, eip.subnet) ?? '');
 });
+
+/** A Vpc that was removed by force blocks nothing: its router holds the address itself. */
+function existing(world: World, vpc: string): string {
+  return world.ask(vpcIntent, vpc) === undefined ? '' : vpc;
+}
 
 export const dependencies: readonly Dependency[] = [
   ...addressObjectDependencies('ovn-eips'),

@@ -1,6 +1,6 @@
 /**
  * Rows that stay although their owner was removed by force: those of a Subnet with addresses in use, and those of a Vpc with Subnets or
- * orphaned networks in use. They are deleted with the last dependent; a new owner of that name takes them over.
+ * orphaned networks in use, or with NAT rules in effect. They are deleted with the last dependent; a new owner of that name takes them over.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { orphanedNetworks } from '../../../kinds/subnet/dependencies/orphaned-networks.ts';
@@ -10,6 +10,8 @@ import { identityOf, rowId, tableOf } from '../../../nb/row-id.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
+import { addressesOfLostPorts } from '../../nat/external-ports.ts';
+import { NAT_RULES } from '../../../world/nat-rules.ts';
 import { retainedRows } from '../../retained-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
@@ -74,10 +76,18 @@ export function retainedBalancers(world: World, subnet: string): readonly Output
 export const orphanedVpc: Rule = {
   name: 'orphaned-vpc',
   over: (world) => world.rows.ownersOf('vpc'),
-  run: (world, vpc) => (world.ask(isEmitted, vpc) || !world.ask(hasNetworks, vpc) ? [] : retainedRows(world, `vpc//${vpc}`)),
+  run: (world, vpc) => {
+    if (world.ask(isEmitted, vpc) || !(world.ask(hasNetworks, vpc) || world.ask(hasNatRules, vpc))) return [];
+    return [...retainedRows(world, `vpc//${vpc}`), ...addressesOfLostPorts(world, vpc)];
+  },
 };
 
 const isEmitted: Query<boolean> = defineQuery('vpc-emitted', (world, vpc) => emittedVpc(world, vpc) !== undefined);
+
+/** Its router has rows of NAT rules, which also block the deletion of a Vpc. */
+const hasNatRules: Query<boolean> = defineQuery('vpc-has-nat-rules', (world, vpc) =>
+  NAT_RULES.some((resource) => world.natRules[resource].bucket('vpc', vpc).size > 0),
+);
 
 /** Subnets with rows, or orphaned networks in use: the same block the deletion of a Vpc. */
 const hasNetworks: Query<boolean> = defineQuery(

@@ -60,7 +60,7 @@ audit:
       memory: 2Gi
 
 metrics:
-  # A Secret with key token. With it other hosts can scrape: docs/operate.md, metrics and probes.
+  # A Secret with key token. With it other hosts can scrape: docs/operate/monitor.md.
   tokenSecret: ""
   # These three need the kinds of the Prometheus operator, or a Grafana that reads ConfigMaps.
   serviceMonitor:

@@ -34,7 +34,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/cluster/manifests.test.ts': { seconds: 240, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },
   'test/cluster/agent-policy.test.ts': { seconds: 20, cores: 0.5, onlyLong: true },
   'test/package/package.test.ts': { seconds: 20 },
-  'test/charts/install.test.ts': { seconds: 75, cores: 0.6 },
+  'test/charts/install.test.ts': { seconds: 120, cores: 0.7 },
   'test/charts/ordering.test.ts': { seconds: 20, cores: 0.5, long: { seconds: 60 } },
   'test/charts/rendering.test.ts': { seconds: 15, cores: 0.9 },
   'test/packets/nat.test.ts': { seconds: 30, cores: 0.6 },

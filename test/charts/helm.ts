@@ -12,6 +12,9 @@ export const KILN_CHART = join(CHARTS, 'kiln');
 /** Why no test can run Helm here; false if they can. */
 export const withoutHelm: string | false = findHelm() === undefined ? 'helm was not found: run `node scripts/setup.mjs test`' : false;
 
+/** By default it sends five requests a second after the first hundred: a cluster of one test need not be spared. */
+export const UNTHROTTLED = { HELM_QPS: '1000', HELM_BURST_LIMIT: '2000' } as const;
+
 /** An object as Helm renders it. */
 export interface Rendered {
   readonly apiVersion: string;
@@ -33,6 +36,7 @@ export class Helm {
     this.#env = {
       ...testEnvironment(),
       ...SHORT_GO_PROGRAM,
+      ...UNTHROTTLED,
       HELM_CACHE_HOME: join(folder, 'helm-cache'),
       HELM_CONFIG_HOME: join(folder, 'helm-config'),
       HELM_DATA_HOME: join(folder, 'helm-data'),

@@ -11,12 +11,15 @@ import type { ControllerProcess } from '../../src/testing/controller-process.ts'
 import { eventually } from '../../src/testing/until.ts';
 import { namespaceYaml, podYaml, tenantYaml } from '../scenarios/pods.ts';
 import { ChartCluster, names } from './chart-cluster.ts';
+import { commandsOf, Reader } from './documented-commands.ts';
 import { KILN_CHART, withoutHelm } from './helm.ts';
 
 const skip = withoutHelm || missingClusterPrograms() || false;
 const IN = ['-n', 'kube-system', '--wait', '--timeout', '3m'] as const;
 /** The API server cannot reach the webhook's Service here, and would wait for it at each request. */
 const NO_WEBHOOK = ['--set', 'parts.webhook=false'] as const;
+/** Half of all objects; the controller worked under them before. */
+const NO_POLICIES = ['--set', 'parts.webhook=false,parts.policies=false'] as const;
 /** Every kind that the chart has, but Secrets. */
 const KINDS =
   'deployments,daemonsets,cronjobs,serviceaccounts,configmaps,services,poddisruptionbudgets,networkpolicies,clusterroles,clusterrolebindings,roles,rolebindings,validatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings';
@@ -129,7 +132,7 @@ test('it is installed, and the controller works with the rights of the chart and
 test('it is upgraded with its CRDs, and rolled back; pods keep their addresses', { skip }, async () => {
   const [pods, vpcs] = [await cluster.list('pods'), names(await cluster.list('vpcs,subnets,ips'))];
   const running = pods.filter(({ metadata }) => metadata.namespace === 'shop').map(({ metadata }) => metadata);
-  await helm('upgrade', 'kiln', KILN_CHART, ...IN, ...NO_WEBHOOK);
+  await helm('upgrade', 'kiln', KILN_CHART, ...IN, ...NO_POLICIES);
   assert.doesNotMatch(await image(), /0\.0\.9/);
   assert.doesNotMatch(await vpcSchema(), /"former"/);
   assert.ok(!(await released()).includes('ConfigMap kiln-former'));
@@ -137,7 +140,7 @@ test('it is upgraded with its CRDs, and rolled back; pods keep their addresses',
   assert.equal(await image(), 'kiln:0.0.9');
   assert.match(await vpcSchema(), /"former"/);
   assert.ok((await released()).includes('ConfigMap kiln-former'));
-  await helm('upgrade', 'kiln', KILN_CHART, ...IN, ...NO_WEBHOOK);
+  await helm('upgrade', 'kiln', KILN_CHART, ...IN, ...NO_POLICIES);
   const after = (await cluster.list('pods')).filter(({ metadata }) => metadata.namespace === 'shop').map(({ metadata }) => metadata);
   assert.deepEqual(
     after.map(({ name, annotations }) => [name, annotations]),
@@ -172,7 +175,7 @@ test(
     assert.doesNotMatch(audit.text, /forbidden/i);
     assert.equal(JSON.stringify(await versions()), before);
 
-    await helm('upgrade', 'kiln', KILN_CHART, ...IN, '--reset-values', ...NO_WEBHOOK);
+    await helm('upgrade', 'kiln', KILN_CHART, ...IN, '--reset-values', ...NO_POLICIES);
     assert.ok(!(await released()).some((name) => name.includes('audit')));
     controller = await cluster.startController();
     await cluster.apply(podYaml('shop', 'web-2'));
@@ -198,4 +201,33 @@ test('kiln uninstall and then Helm leave nothing, and nothing hangs', { skip }, 
   assert.deepEqual(names(owned), []);
   assert.equal((await cluster.ovn.nbctl('show')).trim(), '');
   assert.deepEqual(await cluster.forbidden(controller), []);
+});
+
+test('every command of docs/charts.md works, in the order of the page', { skip }, async () => {
+  const sections = await commandsOf('docs/charts.md');
+  const reader = await Reader.at(join(cluster.folder, 'reader'), {
+    KUBECONFIG: cluster.real.kubeconfig,
+    KILN_OVN_NB: cluster.ovn.nbEndpoint,
+  });
+  assert.deepEqual([...sections.keys()], ['Install', 'Values', 'Upgrade and back', 'Networks and pods in one chart', 'Uninstall']);
+  await cluster.apply(await readFile(join(KILN_CHART, '../../deploy/rbac.yaml'), 'utf8'));
+  for (const [heading, lines] of sections) {
+    if (heading === 'Networks and pods in one chart') {
+      // Where it runs in a pod, the webhook answers.
+      await helm('upgrade', 'kiln', KILN_CHART, '-n', 'kube-system', '--reset-then-reuse-values', ...NO_POLICIES);
+      controller = await cluster.startController();
+    }
+    if (heading === 'Uninstall') await controller.stop();
+    for (const line of lines) {
+      // The first one begins without what the last one adopts.
+      const typed =
+        line.includes('helm upgrade --install') && !(await helm('list', '-n', 'kube-system', '-q')).includes('kiln')
+          ? `${line} --take-ownership`
+          : line;
+      const printed = await reader.types(typed);
+      if (line.startsWith('kubectl -n shop get pods')) assert.match(printed, /^web-\S+ +1\/1 +Running .* 10\.60\.0\.\d/m);
+    }
+  }
+  assert.deepEqual(await released(), []);
+  assert.equal(await definitions(), 0);
 });

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { krewManifest } from '../../scripts/build/krew-manifest.ts';
 import { VERSION } from '../../src/runtime/version.ts';
@@ -15,7 +15,19 @@ import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What `npm pack` reads of a clone. */
-const COPIED = ['bin', 'lab', 'scripts', 'src', 'package.json', 'package-lock.json', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE'];
+const COPIED = [
+  'bin',
+  'charts',
+  'lab',
+  'scripts',
+  'src',
+  'package.json',
+  'package-lock.json',
+  'README.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'LICENSE',
+];
 const FEW_MB = 4e6;
 
 const folder = mkdtempSync(join(tmpdir(), 'kiln-package-'));
@@ -50,12 +62,17 @@ before(() => {
   assert.equal(status, 0, stderr);
 });
 
-test('the archive has the built program, its licences and documents, and nothing else', () => {
+test('the archive has the built program, its licences and documents, the Helm charts, and nothing else', () => {
   const { stdout } = run(clone, 'tar', '-tzf', archive);
+  const charts = readdirSync(join(ROOT, 'charts'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
+  assert.ok(charts.includes('charts/kiln/Chart.yaml'));
   const files = stdout.split('\n').filter((file) => file !== '' && !/^package\/dist\/part-\w+\.mjs(\.map)?$/.test(file));
   assert.deepEqual(
     files.map((file) => file.replace('package/', '')).toSorted(),
     [
+      ...charts,
       'CHANGELOG.md',
       'LICENSE',
       'README.md',

@@ -10,7 +10,8 @@ Annotations of a Namespace whose pods wait for their Subnets and pools, in whate
 {{- end -}}
 
 {{- /*
-A container that ends when objects of Kiln have reached a state, for initContainers or a Job:
+A container that ends when objects of Kiln have reached a state, for initContainers or a Job. Not in a pod of a Vpc of its own, which does not reach the
+API server:
   {{- include "kiln-ordering.wait" (dict "image" "kiln:0.1.0" "objects" (list "subnet/shop-web") "for" "Ready" "timeout" "5m") | nindent 8 }}
 Its pod needs the rights of kiln-ordering.rights.
 */ -}}
@@ -84,7 +85,8 @@ subjects:
 {{- end -}}
 
 {{- /*
-A hook: helm install and helm upgrade end when the objects are ready, and fail when they are not in time. Arguments as of the two above, with name.
+A hook: helm install and helm upgrade end when the objects are ready, and fail when they are not in time. Arguments as of the two above. Its
+namespace is one in the default Vpc, such as that of the release.
 */ -}}
 {{- define "kiln-ordering.hook" -}}
 apiVersion: batch/v1

@@ -66,6 +66,10 @@ test('pods of one Subnet on two nodes reach each other, the first packet include
   const device = `${web.sandbox.containerId.slice(0, 12)}_h`;
   assert.match(await ports(), new RegExp(`^${device}$`, 'm'));
   assert.equal((await one.cni('CHECK', 'web', web.sandbox)).exit, 0);
+  // What another program takes from a pod comes back: the kernel tells the agent of its namespace.
+  await web.sandbox.namespace.run('ip', 'address', 'flush', 'dev', 'eth0', 'scope', 'global');
+  await until('the addresses are back', async () => (await one.cni('CHECK', 'web', web.sandbox)).exit === 0);
+  for (const address of web.addresses) assert.ok(await db.sandbox.reaches(address), `after its loss: ${address}`);
 
   for (const { node } of cluster.nodes)
     await until(`the chassis of ${node.name} is annotated`, async () => {

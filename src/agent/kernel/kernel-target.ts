@@ -25,7 +25,6 @@ import { attachmentOf } from './link-alias.ts';
 const LOOKS = 5;
 /** Devices that are changed at once: most of the time they wait for answers of other hosts. */
 const MOST_AT_ONCE = 64;
-const NOTHING = (): void => undefined;
 
 export interface KernelTargetOptions extends ListedTargetOptions {
   readonly world: NodeWorld;
@@ -49,7 +48,7 @@ export class KernelTarget implements Target {
   };
   readonly #watch: DeviceWatch;
   /** Devices with a program under way. */
-  readonly #working = new Map<DeviceName, Promise<void>>();
+  readonly #working = new Map<DeviceName, Promise<unknown>>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
   /** Pairs that this process made, while their ports pass no packets yet. */
@@ -140,9 +139,7 @@ export class KernelTarget implements Target {
   }
 
   /**
-   * A device of a pod as it is now, which the World has as well; what differs is due. Undefined for one that no rule knows, that is only read, or that is
-   * a virtual machine's.
-   *
+   * A device of a pod as it is now; what differs is due. Undefined for one that no rule knows, that is only read, or that is a virtual machine's.
    * @throws Error with the reason if the kernel cannot be asked
    */
   async look(name: DeviceName): Promise<{ readonly output: DeviceOutput; readonly observed: ObservedDevice } | undefined> {
@@ -152,7 +149,8 @@ export class KernelTarget implements Target {
     if (output?.kind !== 'device' || output.ofMachine === true || this.#stopped) return undefined;
     const seen = this.#options.world.devices.peek(name);
     const reading = this.#read(output);
-    this.#working.set(name, reading.then(NOTHING, NOTHING));
+    const ended = reading.catch(() => undefined);
+    this.#working.set(name, ended);
     try {
       const observed = await reading;
       this.#tell(output, seen, observed);
@@ -207,7 +205,8 @@ export class KernelTarget implements Target {
     // One end may be left of an earlier attempt.
     if (observed.kind === 'absent' && ourLinks(host.latest).has(name)) await this.#delete(name);
     const known = { findings: this.#findings.get(name) ?? NOTHING_FOUND, prepared: this.#prepared.has(name) };
-    const { findings, inner } = await makeDevice({ programs, host }, output, observed, known);
+    const hands = { programs, host, isWanted: (): boolean => this.desired.of(name).length > 0 };
+    const { findings, inner } = await makeDevice(hands, output, observed, known);
     this.#findings.set(name, findings);
     // Once it is complete it is read before it is changed.
     if (output.connected) this.#prepared.delete(name);

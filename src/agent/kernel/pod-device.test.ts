@@ -64,8 +64,8 @@ class Network {
       .join('');
   }
 
-  async make(): ReturnType<typeof makeDevice> {
-    const hands = { programs: this.programs, host: new HostNetwork(this.programs) };
+  async make(isWanted = () => true): ReturnType<typeof makeDevice> {
+    const hands = { programs: this.programs, host: new HostNetwork(this.programs), isWanted };
     return await makeDevice(hands, OUTPUT, PREPARED, { findings: NOTHING_FOUND, prepared: true });
   }
 }
@@ -86,4 +86,10 @@ test('a gateway that never answers ends the attempt after some seconds, and says
   await assert.rejects(network.make(), /gateway 10\.16\.0\.1 does not answer on eth0; disableGatewayCheck of the Subnet/);
   assert.ok(network.questions > 20 && network.waited < 6_000, `${network.questions} questions in ${network.waited} ms`);
   assert.match(network.lines.at(-1) ?? '', /retrans 1000$/);
+});
+
+test('a gateway is not asked on for a pod that is deleted meanwhile', async () => {
+  const network = new Network(Infinity);
+  const { findings } = await network.make(() => network.questions < 8);
+  assert.deepEqual([findings.reached, network.questions], [[], 8]);
 });

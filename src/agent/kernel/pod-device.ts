@@ -51,6 +51,8 @@ export interface Known {
   readonly prepared: boolean;
 }
 
+type Standing = Required<Pick<Hands, 'isWanted'>>;
+
 export interface Made {
   readonly findings: Findings;
   /** After the last write; `made`: a pair without addresses, as it should be; undefined: nothing was written. */
@@ -60,6 +62,8 @@ export interface Made {
 export interface Hands {
   readonly programs: Programs;
   readonly host: HostNetwork;
+  /** Whether the output still stands: nobody is asked for a pod that is deleted meanwhile. Missing: it does. */
+  readonly isWanted?: () => boolean;
 }
 
 /** The kernel's first questions may be sent before packets pass: for a first look it is early. */
@@ -95,7 +99,8 @@ export async function makeDevice(
     return { findings: { ...findings, duplicates: [] }, inner: undefined };
   const ip = conversationIn(programs, output.namespacePath);
   try {
-    const asking: Asking = { ip, sleep: async (ms) => await programs.sleep(ms) };
+    const { isWanted = () => true } = hands;
+    const asking: Asking & Standing = { ip, sleep: async (ms) => await programs.sleep(ms), isWanted };
     if (!output.connected) return { findings, inner: innerEndOf(await told(ip, [...lines, ...showLines(output)])) };
     if (isComplete)
       return { findings: { duplicates: [], reached: await reachedGateways(asking, output, findings.reached) }, inner: undefined };
@@ -140,7 +145,7 @@ async function preparePair({ programs, host }: Hands, output: DeviceOutput, obse
  * @param lines for the inner end
  */
 async function asked(
-  asking: Asking,
+  asking: Asking & Standing,
   output: DeviceOutput,
   lines: readonly string[],
   isSettled: boolean,
@@ -164,7 +169,7 @@ async function asked(
   let reached = known;
   let last: Look | undefined;
   const all = [...(gateway === undefined ? [] : [gateway]), ...v4];
-  for (let round = needsGateways ? ROUNDS : 1; round > 0; round -= 1) {
+  for (let round = needsGateways ? ROUNDS : 1; round > 0 && asking.isWanted(); round -= 1) {
     const sent = [...begin, ...questions(all, innerName), ...(gateway === undefined ? addressLines(output, v6) : [])];
     if (sent.length > 0) await told(asking.ip, sent);
     begin = [];
@@ -218,10 +223,10 @@ function isOver({ addresses }: DeviceOutput, { open, checked }: Look): boolean {
   return open.length === 0 && !(addresses.some(isV6) && checked.tentative);
 }
 
-/** @param known gateways that have answered. @throws Error if one has to answer and does not */
-async function reachedGateways(asking: Asking, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
+/** @param known gateways that have answered. @throws Error if one has to answer and does not, and somebody waits for it */
+async function reachedGateways(asking: Asking & Standing, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
   let [open, reached] = [unreached(output, known), known];
-  for (let waited = 0; open.length > 0; waited += silenceMs(output)) {
+  for (let waited = 0; open.length > 0 && asking.isWanted(); waited += silenceMs(output)) {
     if (waited >= LONGEST_GATEWAY_MS)
       throw new Error(
         `gateway ${open.join(', ')} does not answer on ${output.innerName}; disableGatewayCheck of the Subnet starts pods all the same`,

@@ -3,7 +3,7 @@
  * what they take, nothing else has. Inserts go on, and so do overwrites of Kiln's own rows, since the objects say what the rows shall be;
  * these are counted.
  */
-import type { Journal, JournaledChange } from '../journal/journal.ts';
+import type { Journal, JournaledChange, JournaledOutcome } from '../journal/journal.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { TransactOutcome } from '../ovsdb/index.ts';
 import type { ChangeSources } from './journaled-changes.ts';
@@ -101,17 +101,18 @@ export class JournalGate {
   }
 
   ended({ tx }: Taken, result: TransactOutcome | 'unsent'): void {
-    const entry = { kind: 'outcome', tx, at: this.#now() } as const;
-    const { journal } = this.#options;
-    if (result === 'unsent') journal.note({ ...entry, outcome: 'unsent' });
-    else if (result.ok) journal.note({ ...entry, outcome: 'committed' });
-    else {
-      const { outcome, message } = result.error;
-      journal.note({ ...entry, outcome: outcome === 'rejected' ? 'rejected' : 'unknown', error: message });
-    }
+    this.#options.journal.note(outcomeEntry(tx, result, this.#now()));
   }
 
   #now(): string {
     return new Date(this.#options.wallTime()).toISOString();
   }
+}
+
+export function outcomeEntry(tx: string, result: TransactOutcome | 'unsent', at: string): JournaledOutcome {
+  const entry = { kind: 'outcome', tx, at } as const;
+  if (result === 'unsent') return { ...entry, outcome: 'unsent' };
+  if (result.ok) return { ...entry, outcome: 'committed' };
+  const { outcome, message } = result.error;
+  return { ...entry, outcome: outcome === 'rejected' ? 'rejected' : 'unknown', error: message };
 }

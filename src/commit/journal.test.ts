@@ -15,6 +15,7 @@ import { rowId } from '../nb/row-id.ts';
 import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { until } from '../testing/until.ts';
 import { systemClock } from '../timing/clock.ts';
+import { undoTransaction } from './undo-transaction.ts';
 import { difference, dumpOf, group, network, plan, presentOf, subnet, undo, vpc } from './testing/journaled-network.ts';
 import { rowsOf } from './testing/shared-northbound.ts';
 import { WriterProcess } from './testing/writer-process.ts';
@@ -78,6 +79,23 @@ test('a restored row that is held is not deleted with the row that it is in, who
     kiln.writer.examineAll();
     await kiln.want([]);
     assert.match(await server.nbctl('lsp-list', 's2'), /held/, 'nothing asks for the switch, but the port in it is held');
+    // Somebody changes their mind twice: let go of, and held again by a second undo.
+    kiln.leads = false;
+    await server.nbctl('set', 'Logical_Switch_Port', 'held', 'external_ids:kiln.io/let-go=true');
+    await kiln.seen();
+    const again = await plan(kiln, own);
+    const [global] = kiln.session.replica.table('NB_Global').values();
+    assert.ok((await kiln.session.transact(undoTransaction(again, global))).ok);
+    await kiln.seen();
+    assert.deepEqual(
+      [again.rows, again.contradictions, again.values.map(({ key, value }) => [key, value])],
+      [[], [], [['kiln.io/let-go', null]]],
+    );
+    assert.doesNotMatch(await server.nbctl('get', 'Logical_Switch_Port', 'held', 'external_ids'), /let-go/);
+    kiln.leads = true;
+    kiln.writer.examineAll();
+    await kiln.want([]);
+    assert.match(await server.nbctl('lsp-list', 's2'), /held/);
     await server.nbctl('set', 'Logical_Switch_Port', 'held', 'external_ids:kiln.io/let-go=true');
     await until('both are gone', async () => (await server.nbctl('ls-list')) === '');
   } finally {

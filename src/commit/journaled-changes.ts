@@ -14,10 +14,12 @@ import type { Part } from './transaction.ts';
 
 export interface ChangeSources {
   readonly rows: ObservedRows;
-  readonly desired: DesiredRows;
+  readonly desired: Pick<DesiredRows, 'row'>;
   readonly replica: Replica;
   /** Of the server; undefined before the first contents. */
   readonly schema: () => DatabaseSchema | undefined;
+  /** Of all changes; undefined: what the rules and the rows show. */
+  readonly reason?: JournalReason;
 }
 
 /** A change that still grows. */
@@ -129,7 +131,7 @@ function draftOf(entry: Entry, change: JournaledChange['change'], reason: Journa
   const isOurs = ownership.kind === 'ours';
   const [owner, uid] = [isOurs ? ownership.owner : '', isOurs ? ownership.uid : ''];
   const references = parentsOf(uuid, taking);
-  return { kind: 'change', tx: taking.tx, change, table, id, uuid, owner, uid, reason, row, references };
+  return { kind: 'change', tx: taking.tx, change, table, id, uuid, owner, uid, reason: taking.sources.reason ?? reason, row, references };
 }
 
 function parentsOf(child: Uuid, { parents, sources: { rows } }: Taking): JournaledReference[] {

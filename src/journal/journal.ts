@@ -35,7 +35,9 @@ export type JournalReason =
   /** The rules ask for other contents. */
   | 'changed'
   /** Another program had changed it. */
-  | 'repaired';
+  | 'repaired'
+  /** `kiln restore` made it as a backup has it. */
+  | 'restored';
 
 /** A pair of states: before, and as written. Null for a key or value that is absent. */
 export type BeforeAfter = readonly [before: JsonValue, after: JsonValue];

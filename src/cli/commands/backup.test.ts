@@ -57,6 +57,26 @@ test('a running controller, rows of others that are lost, and a restore', { skip
   assert.match(nothing.err, /nothing to restore/);
 });
 
+test('what a restore overwrites and deletes is in the journal, and an undo brings it back', { skip }, async () => {
+  const journal = `--journal=${join(directory, 'journal')}`;
+  await scene.nbctl('set', 'Logical_Switch', 'theirs', 'other_config:mcast_snoop=true', '--', 'ls-add', 'newer');
+  await writeFile(join(directory, 'file'), '');
+  const refused = await scene.kiln('restore', path, '--others=exact', '--yes', `--journal=${join(directory, 'file')}`);
+  assert.equal(refused.exit, 1, refused.err);
+  assert.match(refused.err, /nothing was restored\n.*journal first, and --journal=\S+ cannot be written: /);
+  const done = await scene.kiln('restore', path, '--others=exact', '--yes', journal);
+  assert.equal(done.exit, 0, done.err);
+  assert.doesNotMatch(await scene.nbctl('ls-list'), /newer/);
+  const tx = /kiln undo (restore-\S+)/.exec(done.err)?.[1] ?? assert.fail(done.err);
+  const told = await runHere(['history', '--row=newer', journal]);
+  assert.match(told.out, /delete {2}Logical_Switch newer .*kiln restore made it as a backup has it/);
+  const undone = await scene.kiln('undo', tx, '--yes', journal);
+  assert.equal(undone.exit, 0, undone.err);
+  assert.match(await scene.nbctl('ls-list'), /newer/);
+  assert.match(await scene.nbctl('get', 'Logical_Switch', 'theirs', 'other_config'), /mcast_snoop="true"/);
+  await scene.nbctl('ls-del', 'newer');
+});
+
 test('a database of another identity, and a truncated file: it tells what they are and does nothing', { skip }, async (t) => {
   const other = await OvsdbServerProcess.start();
   t.after(() => other.stop());

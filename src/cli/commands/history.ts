@@ -104,6 +104,7 @@ export const REASON_TEXT: Readonly<Record<JournalReason, string>> = {
   adopted: 'taken over from Kube-OVN',
   changed: 'its objects ask for something else',
   repaired: 'another program had changed it',
+  restored: 'kiln restore made it as a backup has it',
 };
 
 const SHOWN = 200;

@@ -12,10 +12,16 @@ import { restorePlan } from '../../backup/restore-plan.ts';
 import { partOf } from '../../backup/restore-parts.ts';
 import { globalOf, readSnapshot } from '../../backup/snapshot.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
+import { outcomeEntry } from '../../commit/journal-gate.ts';
+import { journaledRestore } from '../../commit/journaled-restore.ts';
 import { restoreTransaction } from '../../commit/restore-transaction.ts';
 import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { commandText } from '../../text/command-text.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { SILENT } from '../../runtime/log.ts';
+import { defaultJournal, JOURNAL_DEFAULT_TEXT } from '../arguments/journal-directory.ts';
+import type { World } from '../../world/world.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { clusterUid } from '../cluster/cluster-uid.ts';
@@ -25,6 +31,7 @@ import { addNorthboundFlags, northboundOf, observeRows, sessionOf } from '../clu
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import { openJournal } from '../process/journal.ts';
 import { PATIENT, verified } from './backup.ts';
 import { untilKnown } from './restore-attempts.ts';
 
@@ -34,6 +41,7 @@ export interface RestoreFlags extends ObservationFlags {
   readonly into?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  readonly journal?: string;
 }
 
 const EXAMPLES = `
@@ -67,6 +75,12 @@ export function addRestore(program: Command): void {
         .default('restore'),
     )
     .option('--into <identity>', 'restore into this database although the backup is of another one, which must not be there any more')
+    .addOption(
+      new Option(
+        '--journal <directory>',
+        `write what it deletes and overwrites here first, for kiln undo; or off (default: ${JOURNAL_DEFAULT_TEXT})`,
+      ).env('KILN_JOURNAL'),
+    )
     .option('--dry-run', 'print what would change, and change nothing')
     .option('-y, --yes', 'do not ask for confirmation')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'wide', ...STRUCTURED_FORMATS]).default('table'));
@@ -112,7 +126,36 @@ export async function runRestore(file: string, flags: RestoreFlags, io: CommandI
   }
   if (flags.dryRun === true) return EXIT.fine;
   await consent(plan, flags, io);
-  return await restore(plan, planWith, present, resolve(file), session, io);
+  const journal = await openJournal(flags, SILENT);
+  try {
+    return await restore(plan, planWith, present, resolve(file), { session, world, journal, flags, io });
+  } finally {
+    await journal.close();
+  }
+}
+
+interface Restoring {
+  readonly session: OvsdbSession;
+  readonly world: World;
+  readonly journal: Journal;
+  readonly flags: RestoreFlags;
+  readonly io: CommandIo;
+}
+
+/** Writes what goes first, so that `kiln undo` can bring it back. @returns the name of the transaction; undefined if nothing goes */
+async function journaled(plan: RestorePlan, { session, world, journal, flags }: Restoring): Promise<string | undefined> {
+  if (!journal.isOn) return undefined;
+  const at = new Date().toISOString();
+  const tx = `restore-${at.replaceAll(/[-:.]/g, '')}`;
+  const changes = journaledRestore(tx, plan, { rows: world.rows, replica: session.replica, schema: () => session.schema });
+  if (changes.length === 0) return undefined;
+  if (await journal.append([{ kind: 'transaction', tx, at, changes: changes.length }, ...changes])) return tx;
+  throw new CommandFailure(
+    EXIT.findings,
+    'nothing was restored',
+    `what goes is written into the journal first, and --journal=${flags.journal ?? defaultJournal()} cannot be written: ${journal.failure ?? ''}`,
+    'kiln restore FILE --journal DIRECTORY',
+  );
 }
 
 function refuse(problem: string | undefined, next: string): void {
@@ -131,9 +174,9 @@ async function restore(
   planWith: (now: Snapshot) => RestorePlan,
   present: Snapshot,
   file: string,
-  session: OvsdbSession,
-  io: CommandIo,
+  restoring: Restoring,
 ): Promise<number> {
+  const { session, journal, io } = restoring;
   const now = Date.now();
   const before = join(dirname(file), `before-restore-${backupName(now)}`);
   try {
@@ -148,12 +191,18 @@ async function restore(
     );
   }
   io.say(`the database as it was: ${before}`);
+  const written: string[] = [];
   const sent = { plan, present };
   const outcome = await untilKnown(sent, {
-    send: (next) =>
-      session.transact(restoreTransaction(next.plan, next.present.schema, globalOf(next.present.rows)), {
-        comment: `kiln restore: ${next.plan.rows.length} rows`,
-      }),
+    send: async (next) => {
+      const tx = await journaled(next.plan, restoring);
+      if (tx !== undefined) written.push(tx);
+      const ended = await session.transact(restoreTransaction(next.plan, next.present.schema, globalOf(next.present.rows)), {
+        comment: `kiln restore: ${next.plan.rows.length} rows${tx === undefined ? '' : `, journaled as ${tx}`}`,
+      });
+      if (tx !== undefined) journal.note(outcomeEntry(tx, ended, new Date().toISOString()));
+      return ended;
+    },
     partOf: (next, rows) => {
       const part = partOf(next.plan, next.present.schema, rows);
       return part === next.plan ? next : { ...next, plan: part };
@@ -174,6 +223,7 @@ async function restore(
       'run the command again: it plans anew with what is there then',
     );
   io.say(`restored ${counted(plan.rows.length, 'row')} and ${counted(plan.values.length, 'value')} in one transaction`);
+  if (written.length > 0) io.say(`what it deleted and overwrote is in the journal: kiln undo ${written.join(' ')}`);
   return EXIT.fine;
 }
 

@@ -95,11 +95,14 @@ test('a Vip for the pods of a namespace has a virtual port, whose parents are th
   made.bench.delete('pods', 'shop/a');
   made.bench.converge();
   assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'b.shop' });
+  // Its deletion waits for the pod that uses it.
   made.bench.delete('vips', 'v1');
+  made.bench.converge();
+  assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'b.shop' });
+  made.bench.delete('pods', 'shop/b');
   made.bench.converge();
   assert.equal(made.bench.object('vips', 'v1'), undefined);
   assert.equal(made.bench.row('Logical_Switch_Port', 'v1'), undefined);
-  assert.equal(made.externalIds('Logical_Switch_Port', 'b.shop')['vips'], undefined);
 });
 
 test('a Vip of type switch_lb_vip has a port with the MAC of the router, and several of them do not conflict', () => {
@@ -163,7 +166,7 @@ test('the address stays with its pod when the Vip is removed by force, and no ot
   vip(made, 'v1');
   made.pod('a', { annotations: MINE });
   made.bench.converge();
-  made.bench.delete('vips', 'v1');
+  made.bench.removeByForce('vips', 'v1');
   made.bench.converge();
   assert.equal(made.bench.object('vips', 'v1'), undefined);
   vip(made, 'v2');

@@ -8,8 +8,15 @@ import { defineQuery, defineSet, where } from '../../world/world.ts';
 import { usesIps } from '../ip/dependencies/ips-in-use.ts';
 import { ownersOfPorts, usesSubnet } from '../subnet/dependencies/subnet-users.ts';
 import { podSubnets } from './dependencies/pod-subnets.ts';
+import { podVips } from './dependencies/pod-vips.ts';
 
 const podsWithPorts = ownersOfPorts('pods-with-ports', 'pod/');
+
+/** Pods that request its address, and pods whose ports may use it beside their own, as their annotations say. */
+const podsNamingVip = defineSet('pods-of-vip', ({ pods: table }, value) => [
+  { kind: 'bucket', table, index: 'vip', value },
+  { kind: 'bucket', table, index: 'allowedPair', value },
+]);
 
 const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.ask(subnetIntent, name)?.spec.provider ?? '');
 
@@ -46,13 +53,26 @@ export const dependencies: readonly Dependency[] = [
   {
     on: 'vips',
     dependent: 'pods',
+    dependents: defineSet(
+      'pods-using-vip',
+      (world, vip) => [{ kind: 'set', of: podsNamingVip, key: vip }],
+      where((world, vip, pod) => world.ask(podVips, pod).includes(vip)),
+    ),
+    dependsOn: (world, pod) => world.ask(podVips, pod),
+  },
+  {
+    on: 'vips',
+    dependent: 'pods',
     blocks: false,
-    // Pods that have its address, and pods with ports that may use it beside their own.
-    dependents: defineSet('pods-of-vip', ({ pods: table }, value) => [
-      { kind: 'bucket', table, index: 'vip', value },
-      { kind: 'bucket', table, index: 'allowedPair', value },
-    ]),
-    dependsOn: (world, pod) => vipsNamedBy(world, pod),
+    dependents: defineSet(
+      'pods-waiting-for-vip',
+      (world, vip) => [{ kind: 'set', of: podsNamingVip, key: vip }],
+      where((world, vip, pod) => !world.ask(podVips, pod).includes(vip)),
+    ),
+    dependsOn: (world, pod) => {
+      const used = world.ask(podVips, pod);
+      return vipsNamedBy(world, pod).filter((vip) => !used.includes(vip));
+    },
   },
 ];
 

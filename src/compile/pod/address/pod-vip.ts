@@ -8,13 +8,18 @@ import type { Address } from '../../../net/address.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { vipSharingGroup } from '../../../world/address-objects.ts';
 import { ipSharingGroup } from '../../../world/claimants.ts';
-import type { World } from '../../../world/world.ts';
+import { podVips } from '../../../kinds/pod/dependencies/pod-vips.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
 import { selectsPod, allowedPairsOf, excludedFromVip, isForNamespace, vipProvider, vipUser, vipView } from '../../vip-eip/vip-view.ts';
 import type { VipView } from '../../vip-eip/vip-view.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
+import { heldBy } from './held-addresses.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
+import { interfacesOf } from '../interface/pod-interfaces.ts';
 import type { PodView } from '../view/pod-view.ts';
+import { podView } from '../view/pod-view.ts';
 import { allowedPortVips, isOfAnother, singleAddress } from '../tenancy/port-vip-tenancy.ts';
 import { commandText } from '../../../text/command-text.ts';
 
@@ -107,3 +112,28 @@ function sharedAddresses(world: World, nic: PodInterface, subnet: string): reado
     .filter((vip: VipView) => vip.subnet === subnet && selectsPod(vip, nic.pod));
   return vips.flatMap(({ addresses }) => [addresses?.v4 ?? '', addresses?.v6 ?? '']).filter((text) => text !== '');
 }
+
+/** The Vips that a pod uses wait for it in their deletion. */
+podVips.define((world, key) => {
+  const pod = world.ask(podView, key);
+  if (pod?.alive !== true) return [];
+  const used = interfacesOf(world, pod).interfaces.flatMap((nic) => usedBy(world, nic));
+  // One that comes after its deletion began does not use it: else the deletion would never end.
+  return [...new Set(used)].toSorted().filter((vip) => !(pod.created > world.ask(deletedAt, vip)));
+});
+
+function usedBy(world: World, nic: PodInterface): readonly string[] {
+  const { addresses } = heldBy(world, nic);
+  if (addresses === undefined) return [];
+  const own = vipNamed(world, nic);
+  const vip = own === undefined ? undefined : world.ask(vipView, own);
+  const has = vip?.addresses !== undefined && vip.addresses.v4 === addresses.v4 && vip.addresses.v6 === addresses.v6;
+  const shared = allowedPairsOf(nic.pod.annotations).filter((name) => {
+    const one = world.ask(vipView, name);
+    return one?.addresses !== undefined && one.subnet === addresses.subnet && selectsPod(one, nic.pod);
+  });
+  return has && own !== undefined ? [own, ...shared] : shared;
+}
+
+/** When its deletion began; later than all for one that is not being deleted. */
+const deletedAt: Query<string> = defineQuery('vip-deleted-at', (world, name) => world.vips.get(name)?.metadata.deletionTimestamp ?? '~');

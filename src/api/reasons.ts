@@ -237,7 +237,7 @@ export const REASONS = {
   },
   AddressesOfOthers: {
     means: "ports of other programs in the Subnet's switch have addresses of the Subnet; Kiln does not allocate these meanwhile",
-    next: 'remove the wrong ports: ovn-nbctl lsp-del; or add the addresses of those that stay to spec.excludeIps',
+    next: 'ask the programs that the ports belong to (kiln neighbours -o wide), or add the addresses of those that stay to spec.excludeIps',
   },
   ExcludeOutside: {
     means: 'an item of spec.excludeIps lies in no network of the Subnet; it excludes nothing',
@@ -363,12 +363,12 @@ export const REASONS = {
     means: 'annotation eip or snat of a pod has no effect, since the controller runs with --enable-eip-snat=false',
     next: 'remove the annotation, or start the controller without the flag',
   },
-  ExternalSubnet: {
+  SwitchOfOthers: {
     means:
       'the Subnet shows a switch of another program, whose owner decides about it; Kiln allocates from it for admitted namespaces alone',
     next: 'nothing; to let pods of a namespace in: kubectl annotate subnet NAME kiln.io/admit-namespaces=NAMESPACE',
   },
-  ExternalSubnetGone: {
+  SwitchOfOthersGone: {
     means: "no router of an external Vpc has a port in a switch of another program of the Subnet's name",
     next: 'where the switch was deleted on purpose, delete the pods that were in it; the Subnet goes with the last one',
   },

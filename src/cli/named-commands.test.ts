@@ -71,6 +71,9 @@ const NBCTL: Readonly<Record<string, number>> = {
   'lr-route-list': 0,
   'lr-route-del': 0,
   'lb-del': 1,
+  'lb-list': 0,
+  'lr-nat-del': 1,
+  'lr-nat-list': 1,
   'lsp-del': 0,
 };
 
@@ -191,5 +194,26 @@ test('no message asks to remove what belongs to another program', () => {
   const sources = globSync('src/{diff,compile,commit}/**/*.ts', { cwd: ROOT })
     .filter((path) => !path.endsWith('.test.ts'))
     .map((path) => readFileSync(join(ROOT, path), 'utf8'));
-  for (const text of [...texts, ...sources]) assert.doesNotMatch(text, /remove (?:that|the other) row/);
+  for (const text of [...texts, ...sources]) assert.doesNotMatch(text, /remove (?:that|the other|the foreign) row/);
+});
+
+/**
+ * The only places whose message has a command that deletes from OVN: leftovers of Kube-OVN that no object needs, an unmarked row in a row that
+ * goes, a value that keeps an option of Kiln from being set, Kiln's own term.
+ */
+const DELETING: readonly string[] = [
+  'src/cli/commands/uninstall.ts',
+  'src/compile/global-options.ts',
+  'src/compile/nat/foreign-nat.ts',
+  'src/diff/row-diff.ts',
+  'src/explain/leftover-vips.ts',
+  'src/explain/leftovers.ts',
+];
+
+test('a command that deletes from OVN is in messages about leftovers and about what goes with a row alone', () => {
+  const deletes = /ovn-nbctl (?:--\S+ )*(?:remove|destroy|clear|[a-z]+(?:-[a-z]+)*-del)\b/;
+  const found = globSync('src/**/*.ts', { cwd: ROOT })
+    .filter((path) => !/\.test\.ts$|\/testing\//.test(path))
+    .filter((path) => deletes.test(readFileSync(join(ROOT, path), 'utf8')));
+  assert.deepEqual(found.toSorted(), DELETING);
 });

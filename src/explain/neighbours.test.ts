@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import { neighbourhood } from './neighbours.ts';
+import { statusOf } from './status.ts';
 
 const uuid = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
 
@@ -46,6 +47,12 @@ test('a pattern that matches rows of Kiln is named, and the rows stay its own', 
     tooWide.map(({ name, rows }) => [name, rows > 0]),
     [['wide', true]],
   );
+  const [told] = statusOf(scene.bench.world, true).findings;
+  assert.match(
+    told?.message ?? '',
+    /^pattern wide of the setting neighbours matches \d+ rows of Kiln, such as \w+ red\S*; it has no effect on these/,
+  );
+  assert.equal(scene.bench.row('Logical_Switch', 'red') !== undefined && scene.bench.conflicts.size === 0, true);
 });
 
 test("a pattern protects: a router with Kube-OVN's key is not adopted, and the advice is never to remove it", () => {

@@ -12,6 +12,7 @@ import { RESOURCE_NAMES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { addressesCounted } from './address-counts.ts';
 import { foreignRows } from './foreign-rows.ts';
+import type { Neighbourhood } from './neighbours.ts';
 import { neighbourhood } from './neighbours.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { typedName } from './kind-names.ts';
@@ -103,24 +104,22 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     const size = chosen === ALL ? (world.tables[resource]?.size ?? 0) : objectsOf(world, resource, chosen).length;
     if (size > 0) counts[traitsOf(resource).kind] = size;
   }
+  const around = northbound && chosen === ALL ? neighbourhood(world) : undefined;
   return {
     counts,
     rows: northbound ? world.rows.owned.size : undefined,
     foreignRows: northbound && chosen === ALL ? foreignRows(world) : {},
-    neighbours: northbound && chosen === ALL ? neighbourCounts(world) : [],
+    neighbours: (around?.neighbours ?? []).map(({ name, rows, tables, touches }) => ({ name, rows, tables, touches: touches.length })),
     findings: [
       ...objectFindings(world, chosen),
       ...nearlyFull(world, chosen),
       ...(chosen === ALL
         ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(world), ...optionsWithoutEffect(world)]
         : []),
+      ...tooWide(world, around),
     ],
     notes: notesOf(world, chosen),
   };
-}
-
-function neighbourCounts(world: World): ClusterStatus['neighbours'] {
-  return neighbourhood(world).neighbours.map(({ name, rows, tables, touches }) => ({ name, rows, tables, touches: touches.length }));
 }
 
 function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (readonly [string, AnyObservedObject])[] {
@@ -231,6 +230,15 @@ function nearlyFull(world: World, chosen: Chosen): Finding[] {
       }),
     ),
   );
+}
+
+/** Patterns of the setting `neighbours` that match rows of Kiln. They protect nothing of these: else Kiln could not look after its own rows. */
+function tooWide(world: World, around: Neighbourhood | undefined): readonly Finding[] {
+  const { resource, key } = clusterObject(world.settings);
+  return (around?.tooWide ?? []).map(({ name, rows, first }) => ({
+    ...{ what: 'without effect' as const, kind: traitsOf(resource).kind, resource, key, since: '', next: 'kiln neighbours' },
+    message: `pattern ${name} of the setting neighbours matches ${countText(rows)} rows of Kiln, such as ${first}; it has no effect on these, and is to be narrower`,
+  }));
 }
 
 function leftBehind(world: World): readonly Finding[] {

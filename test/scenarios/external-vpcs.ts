@@ -1,6 +1,9 @@
 /** Routers of other programs as external Vpcs. */
 import assert from 'node:assert/strict';
 import type { Scenario } from './scenario.ts';
+import { changedRows, rowsOfOthers } from '../fixtures/neighbour-rows.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { condition, deletePod, namespaceYaml, podYaml, running } from './pods.ts';
 import { makeForeignRows, removeForeignRows } from './foreign-rows.ts';
 
 const PROJECT = 'neutron-6c0f1b0e-6a2f-4b7e-9d5b-0d2f8d8f7a11';
@@ -31,10 +34,12 @@ export const externalVpcs: readonly Scenario[] = [
       await cluster.eventually('it is shown again', async () => (await cluster.find('vpc', 'by-hand-router'))?.status !== undefined);
       await cluster.converged();
       await cluster.invariantsHold(before);
+      await podInTheirSwitch(cluster);
       await removeForeignRows(cluster);
       await cluster.eventually('the Vpcs go with their routers', async () => {
         const names = await cluster.names('vpc');
-        return !names.includes('by-hand-router') && !names.includes(`${PROJECT}-r`);
+        const subnets = await cluster.names('subnet');
+        return !names.includes('by-hand-router') && !names.includes(`${PROJECT}-r`) && !subnets.includes(PROJECT);
       });
       await cluster.converged();
       await controller.stop();
@@ -42,3 +47,27 @@ export const externalVpcs: readonly Scenario[] = [
     },
   },
 ];
+
+/** The switch is a Subnet; a pod comes in once its namespace is admitted, and leaves nothing but a new version of the switch's row. */
+async function podInTheirSwitch(cluster: ScenarioCluster): Promise<void> {
+  const subnet = await cluster.eventually('the switch is shown', () => cluster.find('subnet', PROJECT));
+  assert.deepEqual([subnet.spec?.['vpc'], subnet.spec?.['cidrBlock']], [`${PROJECT}-r`, '10.91.0.0/24']);
+  const home = (await cluster.ovn.nbctl('get', 'Logical_Switch', PROJECT, '_uuid')).trim();
+  const ports = (await cluster.ovn.nbctl('lsp-list', PROJECT)).trim();
+  const others = rowsOfOthers(await cluster.dump());
+  await cluster.apply(namespaceYaml('guest') + podYaml('guest', 'web', { annotations: { 'ovn.kubernetes.io/logical_switch': PROJECT } }));
+  assert.equal((await condition(cluster, 'pod', 'web', 'kiln.io/NetworkBound', 'False', 'guest')).reason, 'NamespaceNotAdmitted');
+  assert.deepEqual(changedRows(others, rowsOfOthers(await cluster.dump())), []);
+  await cluster.kubectl(['annotate', 'subnet', PROJECT, 'kiln.io/admit-namespaces=guest']);
+  await running(cluster, 'guest', 'web');
+  assert.match(await cluster.ovn.nbctl('lsp-list', PROJECT), /web\.guest/);
+  await deletePod(cluster, 'guest', 'web');
+  await cluster.converged();
+  assert.equal((await cluster.ovn.nbctl('lsp-list', PROJECT)).trim(), ports);
+  const changed = changedRows(others, rowsOfOthers(await cluster.dump()));
+  assert.deepEqual(
+    changed.filter((row) => !row.startsWith(`Logical_Switch/${home} `)),
+    [],
+  );
+  await cluster.delete('namespace', 'guest');
+}

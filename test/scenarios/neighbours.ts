@@ -11,7 +11,8 @@ import { kiln } from './operator-commands.ts';
 import { deletePod, namespaceYaml, podYaml, running, subnetYaml, untilDeleted, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-async function load(cluster: ScenarioCluster): Promise<void> {
+/** The fixtures' rows. */
+export async function loadNeighbours(cluster: ScenarioCluster): Promise<void> {
   const client = findOvn()?.command('ovsdb-client') ?? ['ovsdb-client'];
   for (const { text, name } of NEIGHBOURS) {
     const answer = await runProgram([...client, 'transact', cluster.ovn.nbEndpoint, text]);
@@ -19,7 +20,8 @@ async function load(cluster: ScenarioCluster): Promise<void> {
   }
 }
 
-async function remove(cluster: ScenarioCluster, rows: ReadonlyMap<string, string>): Promise<void> {
+/** Removes rows of the fixtures. */
+export async function removeNeighbours(cluster: ScenarioCluster, rows: ReadonlyMap<string, string>): Promise<void> {
   const inserted = new Set(NEIGHBOURS.flatMap(({ inserts }) => inserts.map(({ table }) => table)));
   for (const row of rows.keys()) {
     const [table = '', uuid = ''] = row.split('/');
@@ -34,7 +36,7 @@ export const neighbours: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.converged();
       const own = rowsOfOthers(await cluster.dump());
-      await load(cluster);
+      await loadNeighbours(cluster);
       await cluster.converged();
       const before = rowsOfOthers(await cluster.dump());
       assert.ok(before.size - own.size > 100, `${before.size - own.size} rows`);
@@ -78,7 +80,7 @@ export const neighbours: readonly Scenario[] = [
       assert.equal(nothing.exit, 1, nothing.text);
       await unchanged('a restore with nothing to do');
       await rm(directory, { recursive: true });
-      await remove(cluster, before);
+      await removeNeighbours(cluster, before);
     },
   },
 ];

@@ -5,6 +5,8 @@ import { foreignRows } from '../../src/invariants/foreign-rows.ts';
 import { installCrds } from '../../lab/crd-installation.ts';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { changedRows, rowsOfOthers } from '../fixtures/neighbour-rows.ts';
+import { loadNeighbours, removeNeighbours } from './neighbours.ts';
 import { kiln } from './operator-commands.ts';
 import { namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -75,7 +77,8 @@ export const uninstallation: readonly Scenario[] = [
         ...['ls-add', 'leaving-foreign', '--', 'lsp-add', 'leaving-foreign', 'leaving-guest', '--'],
         ...['set', 'Logical_Switch', 'leaving-foreign', 'external_ids:neutron\\:name=x', '--', 'lr-add', 'leaving-bare'],
       );
-      const foreign = await cluster.foreignRows();
+      await loadNeighbours(cluster);
+      const [foreign, others] = [await cluster.foreignRows(), rowsOfOthers(await cluster.dump())];
       await cluster.kubectl(['delete', 'crd', '--wait=false', ...DEFINITIONS]);
       // A real API server deletes a few definitions at a time, and waits a minute for each.
       await cluster.eventually('objects are being deleted, and hang', async () => {
@@ -100,10 +103,15 @@ export const uninstallation: readonly Scenario[] = [
       assert.match(done.text, /\nstays .*; kiln\.io\/term in NB_Global\n/);
       assert.deepEqual(await definitionsLeft(cluster), []);
       assert.deepEqual(await rowsOfKiln(cluster), []);
-      const { use_ct_inv_match: kept, ...others } = entries((await cluster.rows('NB_Global'))[0]?.['options']);
+      assert.deepEqual(changedRows(others, rowsOfOthers(await cluster.dump())), [], 'bit for bit, `_version` too');
+      assert.match(
+        done.text,
+        /\nstays +rows of others, none of which is changed: .*neutron \d+, .*ovn-ic \d+, ovn-kubernetes \d+, unmarked \d+;/,
+      );
+      const { use_ct_inv_match: kept, ...options } = entries((await cluster.rows('NB_Global'))[0]?.['options']);
       assert.equal(kept, 'true');
       assert.deepEqual(
-        Object.keys(others).filter((key) => key.startsWith('ls_')),
+        Object.keys(options).filter((key) => key.startsWith('ls_')),
         [],
       );
       assert.deepEqual(foreignRows(foreign, await cluster.foreignRows()), []);
@@ -117,11 +125,12 @@ export const uninstallation: readonly Scenario[] = [
       assert.equal(again.exit, 0, again.text);
       assert.match(again.text, /^Northbound rows +none\nglobal options +none\ncustom resources +none\ndefinitions +none\nits own +none\n/);
 
+      await removeNeighbours(cluster, others);
       await installCrds(cluster.client, cluster.api.cel);
       cluster.startController();
       await cluster.apply(network + podYaml('leaving', 'after'));
       await running(cluster, 'leaving', 'after');
-      await cluster.ovn.nbctl('ls-del', 'leaving-foreign', '--', 'lr-del', 'leaving-bare');
+      await cluster.ovn.nbctl('--if-exists', 'ls-del', 'leaving-foreign', '--', '--if-exists', 'lr-del', 'leaving-bare');
       await cluster.ovn.nbctl('remove', 'NB_Global', '.', 'options', 'use_ct_inv_match');
       await cluster.removeAll(network);
     },

@@ -19,6 +19,7 @@ import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { OvnFlags } from '../connection/connect.ts';
 import type { ListedKind } from '../deletion/custom-resource-deletion.ts';
 import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../deletion/custom-resource-deletion.ts';
+import { neighbourhood } from '../../explain/neighbours.ts';
 import type { LeaseFlags } from '../cluster/leader.ts';
 import { addLeaseFlag } from '../cluster/leader.ts';
 import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
@@ -144,7 +145,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
       EXIT.findings,
       `${rows.count} rows of Kiln stay`,
       rows.why.join('; '),
-      'remove the foreign rows in them, then kiln uninstall',
+      'have the programs that they belong to remove the rows in them, then kiln uninstall',
     );
   const undefinedYet = await removeDefinitions(client, flags, timeoutMs);
   if (undefinedYet.length > 0)
@@ -236,9 +237,16 @@ function planLines({ kinds, definitions: defined, own }: Found, removal: RowRemo
     `custom resources  ${counted(kinds.map(({ resource, objects }) => `${resource.kind} ${objects.length}`))}`,
     `definitions       ${defined.length === 0 ? 'none' : `${defined.length} of kubeovn.io`}`,
     `its own           ${counted(own.map(({ resource, name }) => `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`))}`,
-    `stays             rows of others; ${keys.foreign.length === 0 ? '' : `options of NB_Global that another program set: ${keys.foreign.join(', ')}; `}pods, which have no network of Kiln any more; annotations that node agents read; ${TERM_KEY} in NB_Global`,
+    `stays             ${othersText(removal)}; ${keys.foreign.length === 0 ? '' : `options of NB_Global that another program set: ${keys.foreign.join(', ')}; `}pods, which have no network of Kiln any more; annotations that node agents read; ${TERM_KEY} in NB_Global`,
     ...leftByKubeOvn(removal),
   ];
+}
+
+/** Which programs have rows, and how many. */
+function othersText({ world }: RowRemoval): string {
+  const { neighbours } = neighbourhood(world);
+  if (neighbours.length === 0) return 'rows of others: none';
+  return `rows of others, none of which is changed: ${neighbours.map(({ name, rows }) => `${name} ${rows}`).join(', ')}`;
 }
 
 async function consent({ yes }: UninstallFlags, io: CommandIo): Promise<void> {

@@ -176,7 +176,7 @@ test('a Subnet with a pod stays after its switch, says so, and goes with the pod
   bench.removeForeignRow('Logical_Switch', uuid(3));
   bench.converge();
   const ready = bench.condition('subnets', 'net-1', 'Ready');
-  assert.deepEqual([ready?.status, ready?.reason], ['False', 'ExternalSubnetGone']);
+  assert.deepEqual([ready?.status, ready?.reason], ['False', 'SwitchOfOthersGone']);
   assert.match(bench.condition('subnets', 'net-1', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
   bench.removeByForce('pods', 'shop/web');
   bench.converge();

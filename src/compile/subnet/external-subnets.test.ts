@@ -59,7 +59,7 @@ test("a switch at an external router is a Subnet with Kube-OVN's label, the rout
     },
   );
   const ready = bench.condition('subnets', 'net-1', 'Ready');
-  assert.deepEqual([ready?.status, ready?.reason], ['True', 'ExternalSubnet']);
+  assert.deepEqual([ready?.status, ready?.reason], ['True', 'SwitchOfOthers']);
   assert.deepEqual(bench.object('vpcs', 'neutron-1')?.status?.['subnets'], ['net-1']);
   assert.equal(bench.condition('subnets', 'net-1', 'WithoutEffect'), undefined);
   assert.equal(bench.writesAfterRestart(), 0);

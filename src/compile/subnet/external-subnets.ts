@@ -1,5 +1,5 @@
 /**
- * External Subnets (`validity/external-network.ts`): made for each switch at an external router, kept as that network is, and deleted with
+ * Subnets of external Vpcs (`validity/external-network.ts`): made for each switch at an external router, kept as that network is, and deleted with
  * the switch, its link or the router. What is an administrator's in them: annotations, and `spec.excludeIps`.
  */
 import { subnetDefaults } from '../../api/defaults/subnet-defaults.ts';

@@ -74,7 +74,7 @@ export const rights: KindRights = {
           SAME_GATEWAYS,
         )})`,
       }),
-      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, create, keep and delete external Subnets, fill in defaults of a Subnet's spec, and record its MTU and its accepted spec in annotations ${kilnAnnotation.mtu} and ${kilnAnnotation.acceptedSpec}`,
+      message: `create the Subnets ${DEFAULT_SUBNET} and ${JOIN_SUBNET} of the default Vpc, create, keep and delete Subnets of external Vpcs, fill in defaults of a Subnet's spec, and record its MTU and its accepted spec in annotations ${kilnAnnotation.mtu} and ${kilnAnnotation.acceptedSpec}`,
     },
   ],
 };

@@ -119,7 +119,7 @@ function requestedSubnets(world: World, nic: PodInterface): RequestedSubnets {
   if (requested.kind === 'waiting') return requested;
   const excludedPools = requested.pools.flatMap((pool) => excludedFromPool(world, nic.pod.namespace, pool) ?? []);
   const isOpen = world.settings.tenancy === 'open';
-  // Of external Subnets the namespaces are limited with either tenancy.
+  // Of Subnets of external Vpcs the namespaces are limited with either tenancy.
   const [why] = isOpen
     ? [...excludedPools, ...requested.subnets.flatMap((subnet) => excludedFromSubnet(world, nic.pod.namespace, subnet) ?? [])]
     : [];

@@ -1,5 +1,5 @@
 /**
- * The IPPools and the external Subnets that a namespace may use, and with the setting `tenancy: namespaced` also the other Subnets and attached networks. What a tenant
+ * The IPPools and the Subnets of external Vpcs that a namespace may use, and with the setting `tenancy: namespaced` also the other Subnets and attached networks. What a tenant
  * can write (pods, labels, definitions of networks) never extends them: only IPPools, Subnets and Vpcs list the namespaces that they admit.
  */
 import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';

@@ -120,7 +120,7 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
 
 /** Addresses of foreign ports: the allocator does not give them out. The user knows which ports should stay. */
 function ofForeignPorts(world: World, { kind, name }: Subject): readonly Finding[] {
-  // All addresses of an external Subnet are another program's first.
+  // All addresses of a Subnet of an external Vpc are another program's first.
   if (world.ask(subnetView, name)?.external === true) return [];
   const networks = world.ask(requestedNetworks, name);
   return world.ask(foreignPortAddresses, name).map(({ family, count, range }) => {

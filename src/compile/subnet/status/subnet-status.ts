@@ -149,7 +149,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   if (view.external) {
     const problem = externalProblem(world, view.name);
     if (problem !== undefined) return no(problem.reason, problem.message);
-    return { ...yes('ExternalSubnet'), message: world.ask(unknownAddresses, view.name) };
+    return { ...yes('SwitchOfOthers'), message: world.ask(unknownAddresses, view.name) };
   }
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   const conflict = rowConflictOf(world, subnetOwner(view));

@@ -1,5 +1,5 @@
 /**
- * External Subnets: each shows a switch of another program that has a port in an external Vpc's router. Its networks are those of the
+ * Subnets of external Vpcs: each shows a switch of another program that has a port in an external Vpc's router. Its networks are those of the
  * router port. Kiln makes no row for the switch, and allocates from it for namespaces that an administrator admits alone.
  */
 import { isObjectName } from '../../../api/values/object-name.ts';

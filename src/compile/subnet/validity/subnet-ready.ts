@@ -40,17 +40,17 @@ export const isClosed: Query<boolean> = defineQuery('subnet-closed', (world, nam
   return basics?.terminating === true && !(basics.isJoin && blockersOf(world, 'subnets', name).count > 0);
 });
 
-/** Why nothing can be put into the switch that an external Subnet shows. */
+/** Why nothing can be put into the switch that the Subnet of an external Vpc shows. */
 export function externalProblem(world: World, name: string): SubnetProblem | undefined {
   if (!world.settings.enableExternalVpc)
     return {
-      reason: 'ExternalSubnet',
+      reason: 'SwitchOfOthers',
       message: `Subnet ${name} shows a switch of another program, and the controller runs without --enable-external-vpc, so that no pod comes into it`,
     };
   if (world.ask(externalNetwork, name) !== undefined) return undefined;
   const look = commandText`ovn-nbctl show ${name}`;
   return {
-    reason: 'ExternalSubnetGone',
+    reason: 'SwitchOfOthersGone',
     message: `Subnet ${name}: no router of an external Vpc has a port in a switch of another program of this name; ${look}`,
   };
 }

@@ -6,10 +6,11 @@ import { northboundSession } from '../cli/connection/connect.ts';
 import { FreshController } from '../controller/fresh-controller.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { SILENT } from '../runtime/log.ts';
+import type { Settings } from '../world/settings.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { PATIENCE_MS } from './patience.ts';
 
-export async function freshLook(client: KubeClient, ovnNb: string): Promise<FreshController> {
+export async function freshLook(client: KubeClient, ovnNb: string, settings: Partial<Settings> = {}): Promise<FreshController> {
   const session = northboundSession({ ovnNb }, SILENT);
-  return FreshController.open({ client, session, settings: DEFAULT_SETTINGS, timeoutMs: PATIENCE_MS });
+  return FreshController.open({ client, session, settings: { ...DEFAULT_SETTINGS, ...settings }, timeoutMs: PATIENCE_MS });
 }

@@ -30,6 +30,7 @@ import { startApi } from './cluster-api.ts';
 import { controllerAccount } from './controller-account.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
+import type { Settings } from '../world/settings.ts';
 import { assertNothingLeft, CONVERGENCE_MS, untilStable, untilNothingIsLeft } from './left-to-do.ts';
 import type { BindingObject } from './manifest-turns.ts';
 import { hasPods, isSeen, manifestTurns } from './manifest-turns.ts';
@@ -107,6 +108,9 @@ export class ScenarioCluster implements AsyncDisposable {
     this.#kubeconfig = parts.api.kubeconfig;
     this.#printed = new PrintedObjects(this.client, (args) => this.kubectl(args));
   }
+
+  /** What a fresh controller is started with beside the defaults: the settings of the flags that a scenario gives its controller. */
+  settings: Partial<Settings> = {};
 
   /** Starts without a controller: the scenario or the suite calls `startController`. */
   static async start({ api: kind, ovn: release = 'system', nodes = 2 }: ScenarioClusterOptions): Promise<ScenarioCluster> {
@@ -353,7 +357,7 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Waits until a fresh controller plans nothing. */
   async converged(patienceMs = CONVERGENCE_MS): Promise<void> {
-    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint, this.settings);
     await untilNothingIsLeft(look, patienceMs);
   }
 
@@ -362,7 +366,7 @@ export class ScenarioCluster implements AsyncDisposable {
    * assertions about conditions, which may be transient before.
    */
   async stable(): Promise<void> {
-    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint, this.settings);
     await untilStable(look);
   }
 
@@ -382,7 +386,7 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 
   async freshPlanIsEmpty(): Promise<void> {
-    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint, this.settings);
     assertNothingLeft(look);
   }
 
@@ -393,21 +397,21 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** @throws with every violation @param before foreign rows that must be unchanged; default: those of an empty OVN */
   async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
-    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint, this.settings);
     await this.#check(look, before);
   }
 
   /** How every scenario ends: converged, then a fresh controller plans nothing and the invariants hold. */
   async endsWell(before: ForeignSnapshot): Promise<void> {
     if (await this.#agreesAtOnce(before)) return;
-    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint, this.settings);
     assertNothingLeft(look);
     await this.#check(look, before);
   }
 
   /** @returns false if the look had to wait until the plan was empty: then it is no longer the view of a fresh controller */
   async #agreesAtOnce(before: ForeignSnapshot): Promise<boolean> {
-    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint, this.settings);
     const atOnce = await untilNothingIsLeft(look);
     if (atOnce) await this.#check(look, before);
     return atOnce;

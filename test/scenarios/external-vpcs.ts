@@ -23,6 +23,7 @@ export const externalVpcs: readonly Scenario[] = [
       const before = await cluster.foreignRows();
       await cluster.controller.stop();
       const controller = cluster.startController(['--enable-external-vpc=true']);
+      cluster.settings = { enableExternalVpc: true };
       const shown = await cluster.eventually('the router is shown', async () => {
         const vpc = await cluster.find('vpc', `${PROJECT}-r`);
         const { standby, subnets } = (vpc?.status ?? {}) as { readonly standby?: boolean; readonly subnets?: readonly string[] };
@@ -43,6 +44,7 @@ export const externalVpcs: readonly Scenario[] = [
       });
       await cluster.converged();
       await controller.stop();
+      cluster.settings = {};
       await cluster.ensureController();
     },
   },

@@ -130,7 +130,11 @@ export const PACKET_CASES: readonly PacketCase[] = [
   ...family(
     'QoS',
     ['T40', 'QoS rows outlive their annotation'],
-    ['T41', 'UDP is not limited'],
+    [
+      'T41',
+      'UDP is not limited',
+      'limits are of the whole port, of every protocol (T40 has the rows): a queue for what the pod gets, policing for what it sends, which the userspace datapath of the laboratory does not do; no test sends as much as is allowed',
+    ],
     ['T42', 'the limits of one EIP damage those of another', { waitsFor: 'QoSPolicy' }],
   ),
   ...family(

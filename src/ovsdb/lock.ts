@@ -8,7 +8,7 @@ import { dial } from './transport.ts';
 const LARGEST_REPLY = 1 << 20;
 
 /**
- * Asks on a connection of its own. A free lock is held for the moment until the connection ends, and the next client gets it then.
+ * Asks on a connection of its own. A free lock is held for a moment, and the next client gets it then.
  * @returns undefined if the server does not answer
  */
 export async function isLockHeld(endpoint: string, lock: string, clock: Scheduler, timeoutMs: number): Promise<boolean | undefined> {
@@ -26,12 +26,15 @@ export async function isLockHeld(endpoint: string, lock: string, clock: Schedule
           onNotification: () => {},
           onClosed: () => resolve(undefined),
         });
-        // Once the reply was handled: a connection that is closed within that would go on to probe its server.
-        void connection.request('lock', [lock]).then((reply) => {
+        const ask = async (): Promise<void> => {
+          const reply = await connection.request('lock', [lock]);
           const granted = reply.kind === 'result' ? (reply.result as { readonly locked?: unknown } | null)?.locked : undefined;
+          // Whoever asks next must not find this connection.
+          await connection.request('unlock', [lock]);
           resolve(typeof granted === 'boolean' ? !granted : undefined);
           connection.close(new OvsdbError('OVSDB_DISCONNECTED', 'the question is answered'));
-        });
+        };
+        void ask();
       },
       () => resolve(undefined),
     );

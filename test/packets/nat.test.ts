@@ -224,7 +224,7 @@ test(
   },
 );
 
-test('an OvnFip changes its type under traffic: the host outside goes on with the other MAC', { skip }, async (t) => {
+test('T45 an OvnFip changes its type under traffic: the host outside goes on with the other MAC', { skip }, async (t) => {
   const pinging = outside.ping(CENTRAL.v4);
   await pinging.answered();
   const before = await neighbour(CENTRAL.v4);

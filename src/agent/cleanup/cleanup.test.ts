@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { insertNamed, mutateInsert, type Operation, OvsdbSession, type Row } from '../../ovsdb/index.ts';
@@ -63,7 +64,11 @@ class CleanedNode {
   }
 
   /** @param ports names with keys of each, beside the bridge's own */
-  async bridge(name: string, externalIds: Readonly<Record<string, string>>, ports: Readonly<Record<string, Readonly<Record<string, string>>>> = {}): Promise<void> {
+  async bridge(
+    name: string,
+    externalIds: Readonly<Record<string, string>>,
+    ports: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+  ): Promise<void> {
     const [row] = this.session.replica.table('Open_vSwitch').values() as Iterable<Row>;
     assert.ok(row);
     const all = Object.entries({ [name]: {}, ...ports });
@@ -115,7 +120,7 @@ class CleanedNode {
       return text === 'nft list tables' ? { ok: true, output: '' } : { ok: false, message: 'No such file or directory' };
     };
     const none = (): never => assert.fail();
-    return { run: (command, input) => Promise.resolve(run(command, input)), converse: none, watch: none, sleep: () => Promise.resolve() };
+    return { run: (command, input) => Promise.resolve(run(command, input)), converse: none, watch: none, sleep: (ms) => setTimeout(ms) };
   }
 }
 
@@ -170,6 +175,7 @@ test('br-int of another OVN, of another program, or with a port of another progr
 
 test('ovn-controller that runs makes br-int again: it is told, before and after', { skip }, async (t) => {
   const control = createServer((socket) => socket.destroy());
+  t.after(() => control.close());
   await new Promise<void>((resolve) => void control.listen(join(folder, 'ovn-controller.77.ctl'), resolve));
   const node = CleanedNode.of(t);
   await node.start(OURS);

@@ -10,7 +10,7 @@ import type { Programs } from '../kernel/programs.ts';
 import type { NodeSettings } from '../rules/node-settings.ts';
 import { nodeRules } from '../rules/rules.ts';
 import { hostLinkLines } from '../uplink/uplink-commands.ts';
-import { HOST_LINK_KINDS, observeHostLinks } from '../uplink/uplink-target.ts';
+import { HOST_LINK_KINDS, isBusy, observeHostLinks } from '../uplink/uplink-target.ts';
 import { externalIdsOf, removalOperations } from '../vswitch/port-diff.ts';
 import { bridgeRemoval, isProviderBridge, mappingOperations, observedBridge } from '../vswitch/provider-bridge-diff.ts';
 import { NodeWorld } from '../world/node-world.ts';
@@ -106,7 +106,7 @@ async function nextStep(session: OvsdbSession, programs: Programs, seen: Readonl
     };
     const reason = await run(false);
     // An interface that is up cannot be taken before Linux 6.2.
-    const again = reason === undefined || output.kind !== 'renamed-link' ? reason : await run(true);
+    const again = output.kind === 'renamed-link' && isBusy(reason) ? await run(true) : reason;
     if (again !== undefined) return again;
   }
   return undefined;

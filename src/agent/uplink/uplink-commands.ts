@@ -8,10 +8,10 @@ import { addressLines, removalLines } from './address-commands.ts';
 
 /**
  * @param links all devices of the node, by name
- * @param failed the lines before these ended with an error
+ * @param busy the lines before these failed, as an interface that is up could not be renamed
  * @returns nothing if all is as it should be, or if a device that is needed is not there yet
  */
-export function hostLinkLines(output: HostLinkOutput, links: ReadonlyMap<string, HostLink>, failed: boolean): readonly string[] {
+export function hostLinkLines(output: HostLinkOutput, links: ReadonlyMap<string, HostLink>, busy: boolean): readonly string[] {
   switch (output.kind) {
     case 'move': {
       const target = links.get(output.to);
@@ -19,7 +19,7 @@ export function hostLinkLines(output: HostLinkOutput, links: ReadonlyMap<string,
       return target === undefined ? [] : moveLines(output.from, output.to, output.network, links.get(output.from) ?? NO_NETWORK, target);
     }
     case 'renamed-link':
-      return renameLines(output, links, failed);
+      return renameLines(output, links, busy);
     case 'used-link':
       return links.get(output.name)?.up === false ? [`link set dev ${output.name} up`] : [];
     case 'vlan-link':
@@ -33,12 +33,12 @@ export function hostLinkLines(output: HostLinkOutput, links: ReadonlyMap<string,
  * Since Linux 6.2 a device that is up can be renamed, and keeps all it has. Elsewhere the first attempt fails: then it is down for a moment, in
  * which it loses its routes and the addresses of IPv6.
  */
-function renameLines({ from, to, network }: RenamedLinkOutput, links: ReadonlyMap<string, HostLink>, failed: boolean): readonly string[] {
+function renameLines({ from, to, network }: RenamedLinkOutput, links: ReadonlyMap<string, HostLink>, busy: boolean): readonly string[] {
   const [source, target] = [links.get(from), links.get(to)];
   if (target !== undefined) return [...(target.up ? [] : [`link set dev ${to} up`]), ...restoreLines(to, network, target)];
   if (source === undefined) return [];
   const rename = `link set dev ${from} name ${to}`;
-  if (!failed && source.up) return [rename];
+  if (!busy && source.up) return [rename];
   return [`link set dev ${from} down`, rename, `link set dev ${to} up`, ...restoreLines(to, network, NO_NETWORK)];
 }
 

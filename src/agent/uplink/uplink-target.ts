@@ -57,7 +57,7 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
   protected changeFor(id: string, seen: HostLinks): readonly string[] | undefined {
     const [output] = this.desired.of(id);
     if (output === undefined) return undefined;
-    const lines = hostLinkLines(output, seen, this.#world.failures.peek(id) !== undefined);
+    const lines = hostLinkLines(output, seen, isBusy(this.#world.failures.peek(id)));
     return lines.length === 0 ? undefined : lines;
   }
 
@@ -70,6 +70,11 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
     // One line for each line of input: an annotation has one.
     return `ip: ${message.trim().replaceAll(/\s*\n\s*/g, '; ')}`;
   }
+}
+
+/** An interface that is up cannot be renamed before Linux 6.2: "Device or resource busy". */
+export function isBusy(failure: string | undefined): boolean {
+  return failure !== undefined && /busy/i.test(failure);
 }
 
 function concernsUplinks({ part, ofPod }: KernelChange): boolean {

@@ -146,6 +146,30 @@ test('exchangeLinkName: a device that stays with the name, as ovs-vswitchd is de
   assert.equal(made.link('eth1').mac, '02:00:00:00:00:77');
 });
 
+test('exchangeLinkName: the bridge is deleted by hand as the network goes: its device gives back what it has before it goes', () => {
+  const made = scene(EXCHANGED);
+  made.deviceType = 'tun';
+  const before = links(made);
+  made.settle();
+  made.switchIsDead = true;
+  made.world.bridges.delete('eth1');
+  made.world.ports.delete('br-net1');
+  made.world.providerNetworks.delete('net1');
+  made.run(made.lines());
+  assert.deepEqual(networkOf(made.link('br-net1')), OWN);
+  made.settle();
+  assert.deepEqual(links(made), before);
+});
+
+test('a name that could not be given for another reason than "busy" takes no interface down', () => {
+  const made = scene(EXCHANGED);
+  for (let round = 0; round < 2; round++) made.carryOut();
+  made.world.failures.set('rename br-net1', 'ip: Cannot find device "br-net1"');
+  assert.deepEqual(made.lines(), ['link set dev eth1 name br-net1']);
+  made.world.failures.set('rename br-net1', 'ip: RTNETLINK answers: Device or resource busy');
+  assert.equal(made.lines()[0], 'link set dev eth1 down');
+});
+
 test('a bridge, a device or a mapping of another program with the names of the network: told, and nothing is changed', () => {
   const foreign = { datapathType: 'system', externalIds: { owner: 'neutron' }, foreign: true } as const;
   const its = { ...BARE, mac: '02:00:00:00:00:77', addresses: ['10.0.0.1/24'] };

@@ -246,8 +246,13 @@ function namedBack(world: NodeWorld, taken: TakenInterface): NetworkPart {
   }
   const device = world.hostLinks.get(original);
   // The device of the bridge goes a moment after the bridge; without ovs-vswitchd it would keep the name. Its MAC address says that it is the bridge's.
-  if (device !== undefined)
-    return { outputs: device.mac === other?.mac ? [{ kind: 'absent-link', name: original as DeviceName }] : [], taken };
+  if (device !== undefined && device.mac !== other?.mac) return { outputs: [], taken };
+  if (device !== undefined) {
+    // The bridge was deleted by hand: what is on the device would go with it.
+    const back = union(taken, networkOf(device));
+    const step: NodeOutput = isEmpty(device) ? { kind: 'absent-link', name: original as DeviceName } : move(original, name, back);
+    return { outputs: hasAll(taken, back) ? [step] : [], taken: { ...taken, ...back } };
+  }
   if (other === undefined) return { outputs: [] };
   const wanted = union(taken, networkOf(other));
   return { outputs: hasAll(taken, wanted) ? [rename(wanted)] : [], taken: { original, name, vlans: taken.vlans, ...wanted } };

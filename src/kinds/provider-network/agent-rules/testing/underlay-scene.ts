@@ -1,7 +1,7 @@
 /** A node with the rule of ProviderNetworks alone: what it emits is carried out as Open vSwitch and the kernel would, a line of `ip` at a time. */
 import assert from 'node:assert/strict';
 import { hostLinkLines } from '../../../../agent/uplink/uplink-commands.ts';
-import { HOST_LINK_KINDS, hostLinkId } from '../../../../agent/uplink/uplink-target.ts';
+import { HOST_LINK_KINDS, hostLinkId, isBusy } from '../../../../agent/uplink/uplink-target.ts';
 import { HOST_LINKS, NodeWorld } from '../../../../agent/world/node-world.ts';
 import type { HostLinkOutput, ObjectMetadataOutput, NodeOutput } from '../../../../agent/world/outputs.ts';
 import { canonicalCidr } from '../../../../net/cidr.ts';
@@ -188,7 +188,7 @@ export class UnderlayScene {
   }
 
   #linesOf(output: HostLinkOutput): readonly string[] {
-    return hostLinkLines(output, new Map(this.world.hostLinks.entries()), this.world.failures.has(hostLinkId(output)));
+    return hostLinkLines(output, new Map(this.world.hostLinks.entries()), isBusy(this.world.failures.peek(hostLinkId(output))));
   }
 
   #run(line: string): void {

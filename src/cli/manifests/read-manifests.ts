@@ -36,7 +36,7 @@ export async function readManifests(command: string, paths: readonly string[], r
       found.push(...objectsOf(command, source, contents));
     }
   if (found.length > 0) return found;
-  throw unusable(command, `no object is in ${paths.join(', ')}`);
+  throw unusable(command, `no object is in ${paths.map((path) => (path === '-' ? 'standard input' : path)).join(', ')}`);
 }
 
 async function filesOf(command: string, path: string, recursive: boolean): Promise<readonly string[]> {
@@ -59,7 +59,7 @@ async function reading<T>(command: string, path: string, done: Promise<T>): Prom
 function objectsOf(command: string, source: string, contents: string): readonly Manifest[] {
   return parseAllDocuments(contents).flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw unusable(command, `${source} is not YAML: ${error.message.split('\n', 1)[0]}`);
+    if (error !== undefined) throw unusable(command, `${source} is not YAML: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
     return manifestsIn(command, source, document.toJS());
   });
 }

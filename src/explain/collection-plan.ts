@@ -32,7 +32,7 @@ export interface Collected {
   readonly uid: string;
   readonly rule: string;
   readonly why: string;
-  /** RFC 3339: since when nothing explains it, as the row says; null: no controller has left it unexplained until now. */
+  /** RFC 3339: since when nothing explains it, as the row says; null: no controller has left it unexplained until now, or of an object: unknown. */
   readonly since: string | null;
   /** Who made the row: the process that inserted it. */
   readonly madeBy: 'Kiln' | 'Kube-OVN';

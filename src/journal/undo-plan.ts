@@ -7,13 +7,13 @@
  * back at once.
  */
 import type { Ownership } from '../nb/ownership.ts';
-import { LET_GO_KEY, UNEXPLAINED_KEY } from '../nb/ownership.ts';
+import { LET_GO_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, MOST_COPIES, restoredUuid, tableOf } from '../nb/row-id.ts';
 import { isLetGo, isRestored } from '../nb/restored-row.ts';
 import { childColumns } from '../nb/tables.ts';
 import type { ColumnSchema, DatabaseSchema, InputValue, Row, TableSchema, Uuid } from '../ovsdb/index.ts';
-import type { JournaledReference, JsonAtom, JsonRow, JsonValue } from './journal.ts';
+import type { JournaledReference, JsonAtom, JsonValue } from './journal.ts';
 import { holderText, objectText } from './owner-text.ts';
 import { addressesIn, addressesOf } from './port-addresses.ts';
 import { isSame } from './row-json.ts';
@@ -152,7 +152,7 @@ function placed(deletions: readonly SelectedChange[], working: Working): readonl
     const [now] = existing;
     if (now !== undefined) {
       places.set(change.uuid, now.uuid);
-      const same = existing.find((one) => hasContents(withoutNotes(one.row), notesLeftOut(row), present.schema.tables.get(table)));
+      const same = existing.find((one) => hasContents(one.row, row, present.schema.tables.get(table)));
       if (same !== undefined && isRestored(id, same.uuid, same.ownership) && isLetGo(same.row)) holdOnceMore(id, same, working);
       else if (same !== undefined && isRestored(id, same.uuid, same.ownership)) except(already, 'was restored before');
       else if (same !== undefined) except(already, 'is there with the same contents');
@@ -181,21 +181,6 @@ function placed(deletions: readonly SelectedChange[], working: Working): readonl
     found.push(change);
   }
   return found;
-}
-
-/** What says about a row that nothing explains it, and that it was let go, is no part of its contents. */
-const NOTES: readonly string[] = [LET_GO_KEY, UNEXPLAINED_KEY];
-
-function withoutNotes(row: Row): Row {
-  const held = row['external_ids'];
-  if (!(held instanceof Map) || !NOTES.some((key) => held.has(key))) return row;
-  return { ...row, external_ids: new Map([...held].filter(([key]) => !NOTES.includes(String(key)))) };
-}
-
-function notesLeftOut(row: JsonRow): JsonRow {
-  const { external_ids: held } = row;
-  if (typeof held !== 'object' || held === null || !NOTES.some((key) => key in held)) return row;
-  return { ...row, external_ids: Object.fromEntries(Object.entries(held).filter(([key]) => !NOTES.includes(key))) };
 }
 
 /** A restored row that was let go, and was not collected since: it is held again. */

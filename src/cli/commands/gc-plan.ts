@@ -129,12 +129,12 @@ export function planTable(rows: readonly Collected[], format: 'table' | 'wide', 
 }
 
 function cellsOf(
-  { fate, table, name, uuid, owner, uid, rule, why, since, madeBy, within }: Collected,
+  { fate, what, table, name, uuid, owner, uid, rule, why, since, madeBy, within }: Collected,
   format: string,
   now: number,
 ): string[] {
   const inside = Object.entries(within).map(([of, count]) => `${of} ${count}`);
-  const age = since === null ? 'now' : format === 'wide' ? since : ageText(now - Date.parse(since));
+  const age = since === null ? (what === 'row' ? 'now' : 'unknown') : format === 'wide' ? since : ageText(now - Date.parse(since));
   const maker = `${madeBy} for ${owner.replace('//', '/')}`;
   const withIt = inside.length === 0 ? '-' : inside.join(', ');
   const row = `${table} ${name}`;

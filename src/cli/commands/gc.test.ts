@@ -154,6 +154,8 @@ test('the IP object of a pod that is gone goes by the same plan as its port', { 
       .filter(({ name }) => name === 'brief.default')
       .map(({ what, table, fate }) => `${what} ${table} ${fate}`);
     assert.deepEqual(fates, ['row Logical_Switch_Port paused', 'object IP paused']);
+    const [ofRow, ofObject] = (await planned()).filter(({ name }) => name === 'brief.default').map(({ since }) => since);
+    assert.ok(typeof ofRow === 'string' && ofObject === ofRow, 'the IP object since when its port says so');
     assert.match((await scene.kiln('diff')).err, /nothing to do/);
     await scene.kiln('gc', 'resume');
     await until('the IP object is gone', async () => (await client.find(traitsOf('ips'), { name: 'brief.default' })) === undefined);

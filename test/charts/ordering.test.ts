@@ -114,6 +114,24 @@ test(`${ROUNDS} times in a row, in random order, it comes up right the first tim
   await cluster.freshPlanIsEmpty();
 });
 
+test('pods that are there long before their Subnet wait for it, and are not bound elsewhere', { skip }, async () => {
+  const isNetwork = ({ apiVersion }: Rendered): boolean => apiVersion.startsWith('kubeovn.io/');
+  await inOrder(objects.filter((object) => !isNetwork(object)));
+  await cluster.eventually('the controller has looked at both pods', async () => {
+    const pods = await Promise.all((await cluster.names('pod', 'shop')).map((name) => cluster.get('pod', name, 'shop')));
+    const looked = pods.filter(
+      ({ metadata, status }) =>
+        metadata.annotations?.['ovn.kubernetes.io/ip_address'] !== undefined ||
+        (status?.conditions ?? []).some(({ type, status: bound }) => type === 'kiln.io/NetworkBound' && bound === 'False'),
+    );
+    return looked.length === 2;
+  });
+  await inOrder(objects.filter(isNetwork));
+  await upAndRight();
+  await cluster.deleteAll(yamlOf(objects));
+  await untilNothingIsLeft();
+});
+
 test('Helm installs, uninstalls and installs it again', { skip }, async () => {
   for (let round = 0; round < 2; round++) {
     await helm.run('install', 'shop', chart, '--wait', '--timeout', '2m');

@@ -102,7 +102,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (lease.kind === 'expired') return [{ kind: 'address-request', request }, lease.deletion];
   const immutable = immutableFieldCondition(object);
   const conditions = [
-    immutable ?? outOfRangeCondition(world, object, kind) ?? rowConflictCondition(world, object),
+    immutable ?? outOfRangeCondition(world, object, kind) ?? lostSubnetCondition(world, object) ?? rowConflictCondition(world, object),
     unimplementedCondition(object, kind),
     conflictOf(world, object),
     lease.kind === 'reported' ? lease.condition : undefined,
@@ -265,6 +265,14 @@ function outOfRangeCondition(world: World, object: AddressObject, { replacedBy }
     `${kind} ${name}: address ${joinDual(held)} is outside of ${network}, the network that Subnet ${subnet} has now; the ${kind} keeps ` +
     `the address until it is deleted; ${next}`;
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
+}
+
+/** The condition of an OvnEip whose Subnet was removed by force: it keeps its address, and what uses it stays as it is. */
+function lostSubnetCondition(world: World, object: AddressObject): ConditionOutput | undefined {
+  const { resource, kind, name, subnet, held } = object;
+  if (resource !== 'ovn-eips' || held === undefined || world.ask(subnetView, subnet) !== undefined) return undefined;
+  const message = `${kind} ${name}: Subnet ${subnet} does not exist any more; the ${kind} keeps address ${joinDual(held)}, and what uses it stays as it is: create the Subnet again with the network that it had; ${commandText`kubectl get subnet ${subnet}`}`;
+  return { type: ACCEPTED, status: 'False', reason: 'WaitingForSubnet', message, event: 'Warning' };
 }
 
 /** The networks of the Subnet, if the object's address is outside of them; empty if it is inside, or none is in effect. */

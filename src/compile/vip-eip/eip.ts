@@ -19,7 +19,9 @@ import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { commandText } from '../../text/command-text.ts';
 import type { Rule } from '../compiler.ts';
+import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
@@ -46,6 +48,7 @@ export const ovnEip: Rule = {
       ineffective: [
         ...unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
         ...(type === 'lrp' && vpc === undefined ? [unusedPort(name, object.subnet)] : []),
+        ...(type === 'lsp' && !world.ask(nodeExists, name) ? [unservedPort(name)] : []),
       ],
       replacedBy: type === 'lrp' && vpc !== undefined ? `Vpc ${vpc}` : undefined,
       avoid: object.held === undefined ? world.ask(translatedElsewhere, object.subnet) : undefined,
@@ -110,6 +113,19 @@ function unusedPort(name: string, subnet: string): Finding {
       value: 'lrp',
       problem: 'is for the port of a router, and no Vpc requests a port with the name of this OvnEip',
       rule: `such an OvnEip has the name of a Vpc, a hyphen and "${subnet}", and the Vpc has spec.enableExternal`,
+    },
+  );
+}
+
+function unservedPort(name: string): Finding {
+  return findingOf(
+    { kind: 'OvnEip', name },
+    {
+      code: 'EipTypeInvalid',
+      field: 'spec.type',
+      value: 'lsp',
+      problem: 'is for the port of a gateway node, and no Node has the name of this OvnEip',
+      rule: commandText`such an OvnEip has the name of the Node whose agent serves it; kubectl get nodes`,
     },
   );
 }

@@ -9,6 +9,7 @@ import { keysOf } from './open-vswitch.ts';
 import { FOREIGN_KEY, FOREIGN_MAC } from './other-hands.ts';
 import { SETTINGS } from './simulated-agent.ts';
 import type { SimulatedNode } from './simulated-node.ts';
+import { networkFacts, networkProblems } from './underlay.ts';
 import { annotationsOf, RATE, removeAll } from './step.ts';
 
 const STEP_MS = 5_000;
@@ -140,6 +141,7 @@ export class NodeJudge {
       [],
     );
     this.#ownNetwork();
+    for (const problem of networkProblems(this.#node)) this.#find('network', problem);
   }
 
   /** Of the node itself. */
@@ -229,7 +231,7 @@ function rowText(row: object): string {
 
 /** What pods that run have. A sandbox whose pod has a later one may lose it. */
 function runningFacts(node: SimulatedNode): ReadonlySet<string> {
-  const facts = new Set<string>();
+  const facts = new Set<string>(networkFacts(node));
   const device = node.kernel.host.links.get('ovn0');
   // All pods of the node are reached through it.
   for (const address of device === undefined ? [] : globalAddresses(device)) facts.add(`n1 ovn0: address ${address}`);

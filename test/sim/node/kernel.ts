@@ -1,5 +1,6 @@
 /** The kernel of a simulated node: network namespaces with links, addresses and routes, and tables of nftables. */
 
+import { bootUplink } from './underlay.ts';
 import { parseAddress } from '../../../src/net/address.ts';
 import { canonicalCidr, cidrContains, parseCidr } from '../../../src/net/cidr.ts';
 
@@ -14,7 +15,7 @@ export interface Address {
 }
 
 export interface Link {
-  readonly name: string;
+  name: string;
   readonly by: Hand;
   readonly kind: 'veth' | 'internal' | 'dummy';
   readonly inside: Namespace;
@@ -106,6 +107,7 @@ export class SimulatedKernel {
   /** The node's own device, as the programs of the host set it up. */
   #boot(): void {
     const link = this.addLink(this.host, { name: 'eth0', by: 'other', kind: 'dummy', mac: '02:00:00:00:00:04', mtu: 1500 });
+    bootUplink(this);
     this.setUp(link, true);
     this.addAddress(link, '192.0.2.11/24', false);
     this.addRoute(
@@ -140,6 +142,17 @@ export class SimulatedKernel {
     return link;
   }
 
+  /** Since Linux 6.2 also one that is up. */
+  rename(link: Link, name: string): void {
+    const { inside } = link;
+    if (inside.links.has(name)) throw new KernelError(FILE_EXISTS);
+    inside.links.delete(link.name);
+    inside.routes = inside.routes.map((route) => (route.dev === link.name ? { ...route, dev: name } : route));
+    link.name = name;
+    inside.links.set(name, link);
+    if (inside === this.host) this.#changed();
+  }
+
   removeLink(link: Link): void {
     this.setUp(link, false);
     for (const one of [link, link.peer]) one?.inside.links.delete(one.name);
@@ -171,11 +184,15 @@ export class SimulatedKernel {
 
   removeAddress(link: Link, text: string): void {
     if (!link.addresses.some((one) => one.text === text)) throw new KernelError('RTNETLINK answers: Cannot assign requested address');
-    link.addresses = link.addresses.filter((one) => one.text !== text);
+    // The kernel promotes no secondary address, unless it is told to: they go with the primary one.
+    const isPrimary = familyOf(text) === 4 && link.addresses.find((one) => networkOf(one.text) === networkOf(text))?.text === text;
+    link.addresses = link.addresses.filter((one) => one.text !== text && !(isPrimary && networkOf(one.text) === networkOf(text)));
     const [address = ''] = text.split('/');
     const { inside } = link;
     inside.routes = inside.routes.filter(
-      ({ dev, src, dst, proto }) => dev !== link.name || (src !== address && !(proto === 'kernel' && dst === networkOf(text))),
+      ({ dev, src, dst, proto }) =>
+        dev !== link.name ||
+        (src !== address && !(proto === 'kernel' && dst === networkOf(text) && !link.addresses.some((one) => networkOf(one.text) === dst))),
     );
     // Without an address of IPv4 a link has no routes of IPv4.
     if (familyOf(text) === 4 && !link.addresses.some((one) => familyOf(one.text) === 4))
@@ -217,6 +234,8 @@ export class SimulatedKernel {
   #connect(link: Link, text: string): void {
     const family = familyOf(text);
     const route: Route = { family, by: link.by, dst: networkOf(text), dev: link.name, table: MAIN, proto: 'kernel' };
+    const isSame = (one: Route): boolean => one.dst === route.dst && one.dev === route.dev && one.proto === route.proto;
+    if (link.inside.routes.some(isSame)) return;
     link.inside.routes = [...link.inside.routes, route];
   }
 }

@@ -8,12 +8,15 @@ import { shortened } from '../lives/shrink.ts';
 import { NodeJudge } from './judge.ts';
 import { SETTINGS } from './simulated-agent.ts';
 import { SimulatedNode } from './simulated-node.ts';
+import { drawNetworkStep } from './underlay.ts';
 import { apply, begin, drawStep, type NodeStep } from './step.ts';
 
 export interface NodeLifeOptions {
   /** Called once for each process. Default: the agent's. */
   readonly rules?: () => AgentSeams['rules'];
   readonly trace?: (line: string) => void;
+  /** Draws steps of a ProviderNetwork as well. Default: yes. */
+  readonly networks?: boolean;
 }
 
 export interface NodeLife {
@@ -29,13 +32,18 @@ export interface NodeLife {
 
 /** Steps between two convergences. */
 const PACE = 40;
+/** Of the steps that are drawn. */
+const NETWORK_SHARE = 0.1;
 
 /** Draws a life of so many steps, and ends it with a convergence without pods. */
 export async function drawNode(seed: number, count: number, options: NodeLifeOptions = {}): Promise<NodeLife> {
   const random = new Random(seed);
+  const ofNetwork = new Random(seed ^ 0x0e7);
+  const draw = (): NodeStep =>
+    options.networks !== false && ofNetwork.chance(NETWORK_SHARE) ? drawNetworkStep(ofNetwork) : drawStep(random);
   return lived(
     seed,
-    (at) => (at === count ? EMPTY : at > count ? undefined : at % PACE === PACE - 1 ? { do: 'converge' } : drawStep(random)),
+    (at) => (at === count ? EMPTY : at > count ? undefined : at % PACE === PACE - 1 ? { do: 'converge' } : draw()),
     options,
   );
 }

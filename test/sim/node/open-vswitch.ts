@@ -68,13 +68,22 @@ export class OpenVswitch {
     const internal = new Set(rows.filter(([, row]) => row['type'] === 'internal').map(([, { name }]) => String(name)));
     for (const link of [...kernel.host.links.values()]) if (link.kind === 'internal' && !internal.has(link.name)) kernel.removeLink(link);
     const operations: unknown[] = [];
+    const busy: string[] = [];
     for (const [uuid, row] of rows) {
       const name = String(row['name']);
       const isDeleted = row['type'] === 'internal' && this.#opened.has(uuid) && !kernel.host.links.has(name);
       if (row['type'] === 'internal' && !kernel.host.links.has(name) && !isDeleted)
-        kernel.addLink(kernel.host, { name, by: handOf(uuid), kind: 'internal', mac: '02:00:00:00:00:03', mtu: 1500 });
-      const error =
-        row['type'] === 'patch' || isDeleted || kernel.host.links.has(name) ? '' : `could not open network device ${name} (No such device)`;
+        kernel.addLink(kernel.host, { name, by: handOf(uuid), kind: 'internal', mac: this.#macOf(name), mtu: 1500 });
+      // An interface of the node has the name.
+      if (row['type'] === 'internal' && !isDeleted && kernel.host.links.get(name)?.kind !== 'internal') {
+        busy.push(name);
+        this.#opened.delete(uuid);
+      }
+      const error = busy.includes(name)
+        ? `could not open network device ${name} (File exists)`
+        : row['type'] === 'patch' || isDeleted || kernel.host.links.has(name)
+          ? ''
+          : `could not open network device ${name} (No such device)`;
       if ((typeof row['error'] === 'string' ? row['error'] : '') !== error)
         operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { error: error === '' ? ['set', []] : error } });
       if (error === '') this.#opened.add(uuid);
@@ -86,6 +95,13 @@ export class OpenVswitch {
     operations.push(...this.#installed(rows));
     changed();
     if (operations.length > 0) server.transact(operations);
+  }
+
+  #macOf(name: string): string {
+    const bridge = [...this.#options.server.database.rows('Bridge').values()].find((row) => row['name'] === name);
+    const config = bridge?.['other_config'];
+    const mac: unknown = config instanceof Map ? config.get('hwaddr') : undefined;
+    return typeof mac === 'string' ? mac : '02:00:00:00:00:03';
   }
 
   #shape(): void {

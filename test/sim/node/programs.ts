@@ -122,7 +122,12 @@ class Ip {
     switch (`${object} ${verb}`) {
       case 'link show':
         return JSON.stringify(
-          this.#shown(rest).map(({ name, alias, queue }) => ({ ifname: name, qdisc: queue, ...(alias !== '' && { ifalias: alias }) })),
+          this.#shown(rest).map(({ name, alias, queue, kind }) => ({
+            ifname: name,
+            qdisc: queue,
+            ...(alias !== '' && { ifalias: alias }),
+            ...(kind !== 'dummy' && { linkinfo: { info_kind: kind === 'internal' ? 'tun' : kind } }),
+          })),
         );
       case 'address show':
         return JSON.stringify(this.#shown(rest).map((link) => this.#linkJson(link)));
@@ -182,7 +187,11 @@ class Ip {
   }
 
   #linkJson({ name, mac, mtu, up, addresses, peer }: Link): object {
-    const shown = addresses.filter(({ text }) => this.#families.length === 0 || this.#families.includes(familyOf(text)));
+    // Of IPv6 the newest comes first.
+    const [four, six] = [4, 6].map((family) => addresses.filter(({ text }) => familyOf(text) === family));
+    const shown = [...(four ?? []), ...(six ?? []).toReversed()].filter(
+      ({ text }) => this.#families.length === 0 || this.#families.includes(familyOf(text)),
+    );
     return {
       ifname: name,
       address: mac,
@@ -225,6 +234,8 @@ class Ip {
     link.mac = valueOf(rest, 'address') ?? link.mac;
     link.mtu = Number(valueOf(rest, 'mtu') ?? link.mtu);
     link.alias = valueOf(rest, 'alias') ?? link.alias;
+    const name = valueOf(rest, 'name');
+    if (name !== undefined) this.#kernel.rename(link, name);
     if (rest.includes('up')) this.#kernel.setUp(link, true);
     if (rest.includes('down')) this.#kernel.setUp(link, false);
     return '';

@@ -7,8 +7,10 @@ import { harm, makeForeign } from './other-hands.ts';
 import { type InterfaceName, PROVIDERS, type RunningPod } from './kubelet.ts';
 import { SETTINGS } from './simulated-agent.ts';
 import type { SimulatedNode } from './simulated-node.ts';
+import { applyNetworkStep, networkIsUsed, type NetworkStep } from './underlay.ts';
 
 export type NodeStep =
+  | NetworkStep
   /** `nonsense`: an annotation is wrong at first. */
   | { readonly do: 'pod'; readonly name: string; readonly second: boolean; readonly annotateMs: number; readonly nonsense: boolean }
   | { readonly do: 'delete'; readonly name: string; readonly how: 'graceful' | 'force' | 'forget' }
@@ -183,6 +185,9 @@ export function apply(node: SimulatedNode, step: NodeStep): void {
       return;
     case 'reboot':
       return node.reboot(step.downMs, step.removedFirst);
+    case 'network':
+    case 'network-harm':
+      return applyNetworkStep(node, step);
     case 'wait':
     case 'converge':
       return;
@@ -290,7 +295,8 @@ function readyOf(node: SimulatedNode, name: string): ReturnType<SimulatedNode['k
 function database(node: SimulatedNode, how: 'disconnect' | 'restart' | 'replaced', downMs: number): void {
   if (how === 'disconnect') return node.vswitch.disconnect();
   node.vswitch.stop();
-  if (how === 'replaced') node.replaceDatabase();
+  // What the interface had is in the database alone: see README.md.
+  if (how === 'replaced' && !networkIsUsed(node)) node.replaceDatabase();
   node.vswitch.restart();
   node.time.after(downMs, () => node.vswitch.start());
 }

@@ -118,9 +118,14 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
   );
 }
 
-/** Whether Kiln runs the cluster: else no row has its keys, which some invariants judge. */
+/** Whether Kiln runs the cluster: some invariants judge its keys. Beside Kube-OVN, only rows that a repair made have them. */
 export function isOfKiln({ rows }: World): boolean {
-  return rows.owned.size > 0;
+  let [ours, legacy] = [0, 0];
+  for (const { ownership } of rows.inTable('Logical_Router')) {
+    if (ownership.kind === 'ours') ours++;
+    else if (ownership.kind === 'legacy') legacy++;
+  }
+  return rows.owned.size > 0 && ours >= legacy;
 }
 
 const ORDER: readonly AuditInvariant[] = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I10', 'settings'];

@@ -47,12 +47,12 @@ export class NoWay extends Error {
 }
 
 const PODS = resourceNamed('pod');
-const SERVICES = resourceNamed('service');
+const FRONTS = resourceNamed('service');
 /** Kube-OVN's OVN, and Kiln's. */
 const SELECTOR = 'app in (ovn-central,kiln-ovn-central)';
 /** Kube-OVN marks the leader. */
 const LEADER_LABEL = 'ovn-nb-leader';
-const SERVICE = 'ovn-nb';
+const FRONT = 'ovn-nb';
 const SOCKETS = ['/run/ovn/ovnnb_db.sock', '/var/run/ovn/ovnnb_db.sock'];
 const PORT = 6641;
 /** A machine outside of the cluster does not reach its addresses: nothing answers. */
@@ -105,14 +105,14 @@ async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<Nort
   const scheme = isTls || isOfKiln ? 'ssl' : 'tcp';
   const canConnect = scheme === 'tcp' || tls !== undefined;
   if (!canConnect) tried.push('its ports use TLS: --ovn-ca, --ovn-cert and --ovn-key are not given');
-  const service = canConnect
-    ? await asked(`Service ${namespace}/${SERVICE}`, tried, () =>
-        client.find<KubeObject & { readonly spec?: { readonly clusterIP?: string } }>(SERVICES, { namespace, name: SERVICE }),
+  const front = canConnect
+    ? await asked(`Service ${namespace}/${FRONT}`, tried, () =>
+        client.find<KubeObject & { readonly spec?: { readonly clusterIP?: string } }>(FRONTS, { namespace, name: FRONT }),
       )
     : undefined;
-  const address = service?.spec?.clusterIP;
+  const address = front?.spec?.clusterIP;
   if (address !== undefined && address !== '' && address !== 'None')
-    yield { text: `Service ${namespace}/${SERVICE}`, ovnNb: `${scheme}:${hostText(address)}:${PORT}`, options: {}, timeoutMs: REACH_MS };
+    yield { text: `Service ${namespace}/${FRONT}`, ovnNb: `${scheme}:${hostText(address)}:${PORT}`, options: {}, timeoutMs: REACH_MS };
   if (pods !== undefined && running.length === 0) tried.push(`no pod of OVN runs in namespace ${namespace} (${SELECTOR})`);
   for (const { metadata, status } of canConnect ? running : []) {
     const pod = { namespace, name: metadata.name };

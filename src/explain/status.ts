@@ -97,8 +97,16 @@ const RUNNING_WITH: Readonly<Partial<Record<string, ProblemKind>>> = {
 /** A Subnet with less than this share of its addresses left is nearly full. */
 const NEARLY_FULL = 0.1;
 
-/** @param northbound whether the database was read; then rows of the whole cluster are counted */
-export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL): ClusterStatus {
+/** An object as something has to be judged that it does not say itself yet. */
+export type AsReported = (resource: ResourceName, key: string, object: AnyObservedObject) => AnyObservedObject;
+
+const AS_IT_IS: AsReported = (_resource, _key, object) => object;
+
+/**
+ * @param northbound whether the database was read; then rows of the whole cluster are counted
+ * @param reported for findings about single objects
+ */
+export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL, reported: AsReported = AS_IT_IS): ClusterStatus {
   const counts: Record<string, number> = {};
   for (const resource of RESOURCE_NAMES) {
     const size = chosen === ALL ? (world.tables[resource]?.size ?? 0) : objectsOf(world, resource, chosen).length;
@@ -111,7 +119,7 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     foreignRows: northbound && chosen === ALL ? foreignRows(world) : {},
     neighbours: (around?.neighbours ?? []).map(({ name, rows, tables, touches }) => ({ name, rows, tables, touches: touches.length })),
     findings: [
-      ...objectFindings(world, chosen),
+      ...objectFindings(world, chosen, reported),
       ...nearlyFull(world, chosen),
       ...(chosen === ALL
         ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(world), ...optionsWithoutEffect(world)]
@@ -138,9 +146,10 @@ export const REPORTED_RESOURCES: readonly ResourceName[] = [
   ]),
 ];
 
-function objectFindings(world: World, chosen: Chosen): Finding[] {
+function objectFindings(world: World, chosen: Chosen, reported: AsReported): Finding[] {
   return REPORTED_RESOURCES.flatMap((resource) =>
-    objectsOf(world, resource, chosen).flatMap(([key, object]): Finding[] => {
+    objectsOf(world, resource, chosen).flatMap(([key, observed]): Finding[] => {
+      const object = reported(resource, key, observed);
       const state = stateOf(resource, object);
       const { reason, message, since } = state;
       const elsewhere = networkConditionOf(resource, object);

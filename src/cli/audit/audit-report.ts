@@ -5,6 +5,7 @@ import { statusOf } from '../../explain/status.ts';
 import { checkInvariants } from '../../invariants/check-invariants.ts';
 import { resourceOfKind } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
+import { asReported } from './as-reported.ts';
 import { auditGroups, INVARIANT_TEXT, isOfKiln } from './audit-findings.ts';
 import type { AuditReport } from './audit-text.ts';
 
@@ -15,7 +16,7 @@ import type { AuditReport } from './audit-text.ts';
 export function auditReport(fresh: FreshController, version: string, northbound: string): AuditReport {
   const { world, desired } = fresh;
   const plan = fresh.plan();
-  const status = statusOf(world, true);
+  const status = statusOf(world, true, undefined, asReported(plan));
   const groups = auditGroups({
     world,
     plan,

@@ -106,13 +106,18 @@ async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<Nort
   const canConnect = scheme === 'tcp' || tls !== undefined;
   if (!canConnect) tried.push('its ports use TLS: --ovn-ca, --ovn-cert and --ovn-key are not given');
   const front = canConnect
-    ? await asked(`Service ${namespace}/${FRONT}`, tried, () =>
+    ? await asked(`${FRONTS.kind} ${namespace}/${FRONT}`, tried, () =>
         client.find<KubeObject & { readonly spec?: { readonly clusterIP?: string } }>(FRONTS, { namespace, name: FRONT }),
       )
     : undefined;
   const address = front?.spec?.clusterIP;
   if (address !== undefined && address !== '' && address !== 'None')
-    yield { text: `Service ${namespace}/${FRONT}`, ovnNb: `${scheme}:${hostText(address)}:${PORT}`, options: {}, timeoutMs: REACH_MS };
+    yield {
+      text: `${FRONTS.kind} ${namespace}/${FRONT}`,
+      ovnNb: `${scheme}:${hostText(address)}:${PORT}`,
+      options: {},
+      timeoutMs: REACH_MS,
+    };
   if (pods !== undefined && running.length === 0) tried.push(`no pod of OVN runs in namespace ${namespace} (${SELECTOR})`);
   for (const { metadata, status } of canConnect ? running : []) {
     const pod = { namespace, name: metadata.name };

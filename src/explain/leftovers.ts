@@ -8,7 +8,7 @@ import { identityOf, rowId } from '../nb/row-id.ts';
 import { TABLES } from '../nb/tables.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { resourceOfKind, traitsOf } from '../world/resources.ts';
+import { resourceOfKind, resourcesWith, traitsOf } from '../world/resources.ts';
 import type { Entry } from '../world/row-identity.ts';
 import type { World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
@@ -192,9 +192,28 @@ function removalOf(world: World, { id, table, uuid, parent }: Entry, users: Load
   if (table === 'Load_Balancer' && users.has(uuid)) return undefined;
   const group = parent === undefined ? id : world.rows.entry(parent.uuid)?.id;
   if (group === rowId('Port_Group', DENY_ALL) && portsOf(world, group) > 0) return undefined;
+  if (isInUse(world, id, table)) return undefined;
   return parent === undefined
     ? commandText`ovn-nbctl destroy ${table} ${uuid}`
     : commandText`ovn-nbctl remove ${parent.table} ${parent.uuid} ${parent.column} ${uuid}`;
+}
+
+/** Tables whose rows hold ports: with one, traffic may flow through it. */
+const HOLD_PORTS: ReadonlySet<string> = new Set(['Logical_Switch', 'Logical_Router', 'Port_Group']);
+const MATCHING = ['ACL', 'Logical_Router_Policy'] as const;
+/** Kinds whose objects have the name of their port. */
+const HOLDERS = resourcesWith('holdsPorts');
+
+function isInUse(world: World, id: RowId, table: string): boolean {
+  if (HOLD_PORTS.has(table)) return portsOf(world, id) > 0;
+  const { rows, tables } = world;
+  const name = identityOf(id);
+  // Without the set its match holds for nothing, so a rule that allows traffic would end.
+  if (table === 'Address_Set')
+    return MATCHING.some((of) =>
+      rows.inTable(of).some(({ row }) => namesInMatch(String(row['match'] ?? '')).some((one) => one.name === name)),
+    );
+  return table === 'Logical_Switch_Port' && HOLDERS.some((resource) => tables[resource]?.peek(name) !== undefined);
 }
 
 function portsOf(world: World, group: RowId): number {

@@ -11,6 +11,7 @@ import type { PlannedChanges } from '../../explain/plan-text.ts';
 import type { ClusterStatus, ProblemKind } from '../../explain/status.ts';
 import { wordsOf } from '../../explain/words.ts';
 import type { Invariant, Violation } from '../../invariants/violation.ts';
+import { GLOBAL_ROW } from '../../nb/global-keys.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { commandText, inNamespace } from '../../text/command-text.ts';
@@ -107,7 +108,9 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
     for (const { table, name, effect, remove } of rows) {
       const message = effect === '' ? 'it has no effect on traffic' : `what it does: ${effect}`;
       const cause = isBeside ? 'a second row of a name that is used' : 'a row of Kube-OVN that serves no object';
-      put('I3', cause, { subject: `${table} ${name}`, message, next: remove ?? commandText`ovn-nbctl list ${table} ${name}` });
+      // What steers traffic may be all that a connection depends on: a person looks at it first.
+      const next = effect === '' && remove !== undefined ? remove : commandText`ovn-nbctl list ${table} ${name}`;
+      put('I3', cause, { subject: `${table} ${name}`, message, next });
     }
   }
   for (const { invariant, subject, message } of violations)
@@ -160,7 +163,9 @@ function putRow(row: PlannedChanges['rows'][number], put: Put, ofKiln: boolean):
     case 'replace':
       return put('I3', 'a row has no object', finding('no object asks for it'));
     default:
-      if (fields.length > 0)
+      if (fields.length > 0 && row.id === GLOBAL_ROW)
+        put('settings', 'options of OVN are not those that the objects need', finding(`these differ: ${fields.join(', ')}`, ofKiln));
+      else if (fields.length > 0)
         put('I3', 'a row differs', finding(`these differ from what the objects ask for: ${fields.join(', ')}`, ofKiln));
   }
 }

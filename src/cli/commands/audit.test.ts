@@ -28,7 +28,14 @@ const skip = sceneOfThisFile(async (opened) => {
     metadata: { name: 'web', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'live-net' } },
     spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
   });
-  assert.equal((await scene.kiln('wait', 'pod/default/web', '--for=Bound')).exit, 0);
+  await scene.make('subnets', { metadata: { name: 'shop-net' }, spec: { vpc: 'live', cidrBlock: '10.97.0.0/24', namespaces: ['shop'] } });
+  await scene.make('namespaces', { metadata: { name: 'shop' } });
+  await scene.controller.untilQuiet();
+  await scene.make('pods', {
+    metadata: { name: 'cart', namespace: 'shop' },
+    spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+  });
+  for (const pod of ['pod/default/web', 'pod/shop/cart']) assert.equal((await scene.kiln('wait', pod, '--for=Bound')).exit, 0);
   await scene.controller.untilQuiet();
 });
 const directory = mkdtempSync(join(tmpdir(), 'kiln-audit-'));
@@ -52,6 +59,20 @@ test('planted faults are found, each under its invariant, and nothing is written
       ...{ macAddress: '00:00:00:11:22:33', nodeName: 'n', attachIps: [], attachMacs: [], attachSubnets: [], podType: '', containerID: '' },
     },
   });
+  await scene.make('ips', {
+    metadata: { name: 'twice.default', labels: { 'ovn.kubernetes.io/subnet': 'live-net' } },
+    spec: {
+      ...{ podName: 'twice', namespace: 'default', subnet: 'live-net', v4IpAddress: '10.98.0.2', v6IpAddress: '', ipAddress: '10.98.0.2' },
+      ...{ macAddress: '00:00:00:11:22:34', nodeName: 'n', attachIps: [], attachMacs: [], attachSubnets: [], podType: '', containerID: '' },
+    },
+  });
+  await scene.client.mergePatch(traitsOf('subnets'), { name: 'shop-net' }, { spec: { namespaces: [] } });
+  await scene.client.mergePatch(traitsOf('subnets'), { name: 'live-net' }, { spec: { namespaces: ['shop'] } });
+  await scene.make('subnets', { metadata: { name: 'overlap' }, spec: { vpc: 'live', cidrBlock: '10.98.0.0/16' } });
+  await scene.nbctl('ls-add', 'taken-net', '--', 'set', 'Logical_Switch', 'taken-net', 'external_ids:other=yes');
+  await scene.make('subnets', { metadata: { name: 'taken-net' }, spec: { vpc: 'live', cidrBlock: '10.96.0.0/24' } });
+  await scene.client.delete(traitsOf('subnets'), { name: 'shop-net' });
+  await scene.nbctl('set', 'NB_Global', '.', 'options:ignore_lsp_down=false');
   const rows = await scene.nbctl('show');
   const report = join(directory, 'audit.html');
   const { exit, out, err } = await scene.kiln('audit', '-o', 'json', '--report', report);
@@ -60,8 +81,20 @@ test('planted faults are found, each under its invariant, and nothing is written
   assert.equal(kind, 'Audit');
   const found = groups.flatMap(({ invariant, findings }) => findings.map(({ subject }) => `${invariant} ${subject}`));
   assert.equal(found.length, count);
-  for (const one of ['I1 IP gone.default', 'I2 Subnet live-net', 'I3 Logical_Switch_Port web.default', 'I3 Logical_Router live'])
-    assert.ok(found.includes(one), `${one} among ${found.join(', ')}`);
+  const planted = [
+    ...['I1 IP gone.default', 'I2 Subnet live-net', 'I3 Logical_Switch_Port web.default', 'I3 Logical_Router live', 'I5 Subnet shop-net'],
+    ...[
+      'I6 IP twice.default',
+      'I6 Pod default/web',
+      'I6 Logical_Switch taken-net',
+      'I7 Pod shop/cart',
+      'I7 Subnet overlap',
+      'settings NB_Global ',
+    ],
+  ];
+  for (const one of planted) assert.ok(found.includes(one), `${one} among ${found.join(', ')}`);
+  // Nothing that an audit offers destroys what is in use.
+  for (const { next } of groups.flatMap((group) => group.findings)) assert.doesNotMatch(next, /destroy|remove|-del |delete/);
   const html = readFileSync(report, 'utf8');
   assert.match(html, /^<!doctype html>.*IP gone\.default/);
   assert.doesNotMatch(html, /<script|src=|href=/);

@@ -166,7 +166,7 @@ test('a timeout: exit 4 and the objects left; Ctrl-C: 130 and the next command; 
   assert.equal((await find('vpcs', 'stuck'))?.metadata.deletionTimestamp, undefined, 'what is held is not even asked for');
 });
 
-test('a Subnet that only a foreign row keeps does not block its Vpc', { skip }, async () => {
+test('a Subnet that only a foreign finalizer keeps does not block its Vpc', { skip }, async () => {
   await scene.make('vpcs', { metadata: { name: 'kept' } });
   await scene.make('subnets', {
     metadata: { name: 'kept-net', finalizers: ['example.com/keep'] },
@@ -179,6 +179,33 @@ test('a Subnet that only a foreign row keeps does not block its Vpc', { skip }, 
   await scene.client.mergePatch(traitsOf('subnets'), { name: 'kept-net' }, { metadata: { finalizers: null } });
   const { exit, out, err } = await running;
   assert.deepEqual([exit, out.trimEnd().split('\n')], [0, ['vpc.kubeovn.io/kept deleted', 'subnet.kubeovn.io/kept-net deleted']], err);
+});
+
+test('a foreign row in what goes is told before and at once, with its program, and no advice to remove it', { skip }, async () => {
+  await tenant('shared', '10.86.0.0/24');
+  const made = ['--id=@port', 'create', 'Logical_Switch_Port', 'name=vm-7', 'external_ids:neutron\\:revision_number=3', '--'];
+  await scene.nbctl(...made, 'add', 'Logical_Switch', 'shared-net', 'ports', '@port');
+  await scene.controller.untilQuiet();
+  const plan = await scene.kiln('delete', 'subnet', 'shared-net', '--cascade', '--dry-run=client');
+  assert.match(
+    plan.out,
+    /\nwaits for another program: Logical_Switch_Port vm-7 of neutron in Logical_Switch shared-net is never deleted, and Subnet shared-net is gone only after it; to look at it: ovn-nbctl list Logical_Switch_Port [-0-9a-f]{36}\n/i,
+  );
+  const began = performance.now();
+  const { exit, err } = await scene.kiln('delete', 'subnet', 'shared-net', '--cascade', '--yes', '--timeout=120s');
+  assert.ok(performance.now() - began < 60_000, 'it does not wait its time-out');
+  assert.equal(exit, 1, err);
+  assert.match(
+    err,
+    /error: 1 of the 1 objects are still there\n {2}why: rows of other programs are never deleted: subnet\.kubeovn\.io\/shared-net waits for Logical_Switch_Port vm-7 of neutron in Logical_Switch shared-net\n {2}next: ovn-nbctl list Logical_Switch_Port [-0-9a-f]{36} shows the row; the deletion ends by itself once its program has removed it\n$/i,
+  );
+  // Without the database the words of the controller's condition are there.
+  const blind = await scene.kiln('delete', 'subnet', 'shared-net', '--cascade', '--yes', '--timeout=120s', '--ovn-nb=');
+  assert.equal(blind.exit, 1, blind.err);
+  assert.match(blind.err, /waits for Logical_Switch_Port vm-7 of neutron in Logical_Switch shared-net\n {2}next: kiln neighbours /i);
+  assert.doesNotMatch(`${err}${blind.err}`, /ovn-nbctl (remove|destroy|lsp-del)/);
+  await scene.nbctl('lsp-del', 'vm-7');
+  while ((await find('subnets', 'shared-net')) !== undefined) await sleep(50);
 });
 
 /**

@@ -11,9 +11,12 @@ import type { Observation } from '../../controller/reading/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
 import { dependentsOf, treeObject } from '../../explain/dependents.ts';
+import type { TreeObject } from '../../explain/dependents.ts';
+import { foreignHold } from '../../explain/foreign-holds.ts';
 import { typedName } from '../../explain/kind-names.ts';
 import { objectLine, treeLines } from '../../explain/tree-text.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, duration, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
@@ -52,7 +55,7 @@ Examples:
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 gone, 1 denied, does not exist or has new dependents, 2 wrong usage, 3 cluster unreachable or forbidden, 4 timed out, 130 interrupted.
+Exit codes: 0 gone, 1 denied, does not exist, has new dependents or a foreign row in its rows, 2 wrong usage, 3 cluster unreachable or forbidden, 4 timed out, 130 interrupted.
 `;
 
 /** Objects of each kind that the tree displays. */
@@ -222,6 +225,7 @@ function planLines(
     ...workloads.map(({ text, pods: count }) => `  ${text} (${count}) ${owners === undefined ? 'would create them again' : fate[owners]}`),
     ...(loose.length === 0 ? [] : [`  not created again by a controller: ${listed(loose)}`]),
     ...(northboundRead ? [`Northbound rows deleted with them: ${rows}`] : []),
+    ...foreignLines(world, steps),
     ...(namespaces.length === 0
       ? []
       : [
@@ -235,6 +239,24 @@ function planLines(
     ...(retainedAddresses.length === 0 ? [] : [`retained addresses that are freed: ${listed(retainedAddresses)}`]),
   ];
   return [...treeLines(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint), ...lines];
+}
+
+/** Said before the question: what is deleted above a foreign row stays half deleted until its program has removed it. */
+function foreignLines(world: World, steps: readonly TreeObject[]): readonly string[] {
+  const held = steps.flatMap((step) => {
+    const hold = foreignHold(world, step);
+    return hold === undefined ? [] : [{ name: `${step.kind} ${keyOf({ metadata: step })}`, hold }];
+  });
+  const shown = held.slice(0, DRAWN);
+  return [
+    ...shown.map(
+      ({ name, hold }) =>
+        `waits for another program: ${hold.text} is never deleted, and ${name} is gone only after it; to look at it: ${hold.next}`,
+    ),
+    ...(held.length > shown.length
+      ? [`  and ${held.length - shown.length} more objects have foreign rows in theirs: kiln neighbours`]
+      : []),
+  ];
 }
 
 /** Checks leaves only: the deletion of an object in use is denied until its dependents are deleted. */

@@ -1,9 +1,11 @@
 /**
- * What is left of a cascade, and why: a foreign finalizer, or a new dependent that the plan did not show.
+ * What is left of a cascade, and why: a foreign finalizer, a foreign row, or a new dependent that the plan did not show.
  */
 import { FINALIZER, LEGACY_FINALIZERS } from '../../api/well-known.ts';
 import { blockersAmong, blockersOf } from '../../blockers/blockers.ts';
 import type { TreeObject } from '../../explain/dependents.ts';
+import type { ForeignHold } from '../../explain/foreign-holds.ts';
+import { awaitedForeign } from '../../explain/foreign-holds.ts';
 import { ipKeepsAddress } from '../../webhook/kinds/taken-addresses.ts';
 import { isReserved, isRetained } from '../../world/claimants.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -14,6 +16,11 @@ import { typeText } from '../arguments/object-argument.ts';
 /** The name as `kubectl delete` prints it. */
 export function stepText({ resource, namespace, name }: Pick<TreeObject, 'resource' | 'namespace' | 'name'>): string {
   return `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+}
+
+export interface HeldStep {
+  readonly step: TreeObject;
+  readonly hold: ForeignHold;
 }
 
 /** The remaining steps of the plan, in the order of deletion. */
@@ -48,6 +55,18 @@ export class CascadeLeft {
       (step) => blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), this.#isShown).count === 0,
     );
     return lowest.length > 0 && lowest.every((step) => this.#unplannedBlockersOf(step).length > 0);
+  }
+
+  /**
+   * Waiting does not help: every remaining step is deleted but for rows of other programs in its rows, or waits for such steps. Empty where
+   * anything else is left.
+   */
+  foreignHolds(northboundRead: boolean): readonly HeldStep[] {
+    const held = this.free.flatMap((step) => {
+      const hold = awaitedForeign(this.#world, step, northboundRead);
+      return hold === undefined ? [] : [{ step, hold }];
+    });
+    return held.length === this.free.length ? held : [];
   }
 
   /** The first ten, each with its blocker or finalizer. */

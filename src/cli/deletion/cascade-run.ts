@@ -9,6 +9,7 @@ import type { TreeObject } from '../../explain/dependents.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import { traitsOf } from '../../world/resources.ts';
+import type { HeldStep } from './cascade-remainder.ts';
 import { CascadeLeft, stepText } from './cascade-remainder.ts';
 import type { OwnerPolicy } from './cascade-owners.ts';
 import { isGone, scaleOrDeleteOwners } from './cascade-owners.ts';
@@ -39,6 +40,8 @@ export interface CascadeRun {
 const AT_ONCE = 32;
 /** After this time without progress the command prints what it waits for. */
 const SILENCE_MS = 10_000;
+/** Objects that a message names with the foreign row that each waits for. */
+const SHOWN_HOLDS = 4;
 
 /** @returns the exit code */
 export async function runCascade(run: CascadeRun): Promise<number> {
@@ -102,6 +105,8 @@ class RunningCascade {
       if (failed !== undefined) throw this.#failureOf(failed);
       this.#warnOfNewDependents();
       if (this.#left.stuck) throw this.#stuck();
+      const held = this.#left.foreignHolds(observation.northboundRead);
+      if (held.length > 0) throw this.#heldByOthers(held);
       if (this.#retry.isOver) throw await this.#timedOut();
       await this.#reportWaiting();
       await observation.changed(this.#retry.pauseMs);
@@ -211,6 +216,22 @@ class RunningCascade {
   #stuck(): CommandFailure {
     const why = `blocked by new objects that the plan did not show: ${this.#left.unplannedBlockers.join(', ')}`;
     return this.#failure(EXIT.findings, why, this.#run.again);
+  }
+
+  /** Rows of other programs are in the rows of what is left. No waiting of this command helps: those programs decide. */
+  #heldByOthers(held: readonly HeldStep[]): CommandFailure {
+    const [first] = held;
+    const texts = held.slice(0, SHOWN_HOLDS).map(({ step, hold }) => `${stepText(step)} waits for ${hold.text}`);
+    const more = held.length > texts.length ? `; and ${held.length - texts.length} more` : '';
+    const isAsked = this.#left.steps.every(({ uid = '' }) => this.#asked.has(uid));
+    const after = isAsked
+      ? 'the deletion ends by itself once its program has removed it'
+      : `once its program has removed it: ${this.#run.again}`;
+    return this.#failure(
+      EXIT.findings,
+      `rows of other programs are never deleted: ${texts.join('; ')}${more}`,
+      `${first?.hold.next ?? 'kiln neighbours'} shows the row; ${after}`,
+    );
   }
 
   async #timedOut(): Promise<CommandFailure> {

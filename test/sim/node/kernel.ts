@@ -1,8 +1,8 @@
 /** The kernel of a simulated node: network namespaces with links, addresses and routes, and tables of nftables. */
 
-import { bootUplink } from './underlay.ts';
 import { parseAddress } from '../../../src/net/address.ts';
 import { canonicalCidr, cidrContains, parseCidr } from '../../../src/net/cidr.ts';
+import { ADDRESSES, ROUTE, UPLINK } from './uplink.ts';
 
 /** Made a thing: the agent under test, the programs that belong to the node (Open vSwitch, kubelet), or another program. */
 export type Hand = 'agent' | 'node' | 'other';
@@ -104,10 +104,18 @@ export class SimulatedKernel {
     this.#boot();
   }
 
+  /** Neither the agent's nor another program's: the agent may move what is on it. */
+  #bootUplink(): void {
+    const link = this.addLink(this.host, { name: UPLINK, by: 'node', kind: 'dummy', mac: '02:00:00:00:00:05', mtu: 1500 });
+    this.setUp(link, true);
+    for (const address of ADDRESSES) this.addAddress(link, address, true);
+    this.addRoute(this.host, { ...ROUTE, by: 'node', dev: UPLINK }, true);
+  }
+
   /** The node's own device, as the programs of the host set it up. */
   #boot(): void {
     const link = this.addLink(this.host, { name: 'eth0', by: 'other', kind: 'dummy', mac: '02:00:00:00:00:04', mtu: 1500 });
-    bootUplink(this);
+    this.#bootUplink();
     this.setUp(link, true);
     this.addAddress(link, '192.0.2.11/24', false);
     this.addRoute(

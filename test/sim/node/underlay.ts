@@ -1,30 +1,19 @@
-/** A ProviderNetwork on a simulated node: its second interface, the steps of a history for it, and what must hold of its addresses. */
+/** A ProviderNetwork on a simulated node: the steps of a history for it, and what must hold of its addresses. */
 import type { Random } from '../cluster/random.ts';
-import type { Link, SimulatedKernel } from './kernel.ts';
+import type { Link } from './kernel.ts';
 import { keysOf } from './open-vswitch.ts';
 import type { SimulatedNode } from './simulated-node.ts';
+import { ADDRESSES, ROUTE, UPLINK } from './uplink.ts';
 
 export type NetworkStep =
   | { readonly do: 'network'; readonly present: boolean; readonly exchanged: boolean; readonly excluded: boolean }
   | { readonly do: 'network-harm'; readonly what: NetworkHarm };
 export type NetworkHarm = 'bridge' | 'bridge-address' | 'bridge-primary' | 'put-back' | 'put-another' | 'mappings';
 
-const UPLINK = 'eth1';
 const BRIDGE = 'br-under';
 const NETWORK = 'under';
-/** The second one is of the network of the first: it is not the primary one, though the first one by its text. */
-const ADDRESSES = ['172.30.0.9/24', '172.30.0.2/24', 'fd30::2/64'] as const;
 const ANOTHER = '172.30.0.77/24';
-const ROUTE = { family: 4, dst: '203.0.113.0/24', via: '172.30.0.1', table: '254', proto: 'static' } as const;
 const HARM: readonly NetworkHarm[] = ['bridge', 'bridge-address', 'bridge-primary', 'put-back', 'put-another', 'mappings'];
-
-/** As programs of the host set it up. It is neither the agent's nor another program's: the agent may move what is on it. */
-export function bootUplink(kernel: SimulatedKernel): void {
-  const link = kernel.addLink(kernel.host, { name: UPLINK, by: 'node', kind: 'dummy', mac: '02:00:00:00:00:05', mtu: 1500 });
-  kernel.setUp(link, true);
-  for (const address of ADDRESSES) kernel.addAddress(link, address, true);
-  kernel.addRoute(kernel.host, { ...ROUTE, by: 'node', dev: UPLINK }, true);
-}
 
 export function drawNetworkStep(random: Random): NetworkStep {
   return random.chance(0.5)

@@ -17,6 +17,8 @@ export interface Conversation {
 }
 
 const TIMEOUT_MS = 20_000;
+/** Of one answer: a pod may have as many routes and neighbours as it likes. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
 /** No device has such a name: that `ip` does not find it says that all before was carried out. */
 const MARK = 'kiln!mark';
 
@@ -42,7 +44,8 @@ export class IpConversation implements Conversation {
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: programEnvironment() });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
-      this.#heard();
+      if (this.#output.length > MOST_CHARACTERS) this.#ended(`it shows more than ${MOST_CHARACTERS} characters`);
+      else this.#heard();
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors += text;

@@ -1,16 +1,17 @@
 /** In what the device of a pod is not as it should be: for the answer to a runtime, and for the log. Pure. */
 import type { ObservedDevice } from '../world/node-world.ts';
-import type { DeviceOutput } from '../world/outputs.ts';
-import { routeText } from './ip-commands.ts';
+import type { DeviceOutput, DeviceRoute } from '../world/outputs.ts';
+import { ownRoutes, routeText } from './ip-commands.ts';
 
 /** What a runtime asks about: the result of its ADD, as far as it is about this interface. Empty and 0 for what it does not say. */
 export interface PreviousResult {
   readonly mac: string;
   /** With the length of the prefix. */
   readonly addresses: readonly string[];
-  /** As `routeText` makes them. */
-  readonly routes: readonly string[];
+  readonly routes: readonly DeviceRoute[];
 }
+
+const NONE = { routes: [] };
 
 export interface Difference {
   readonly field: 'device' | 'link' | 'MAC address' | 'MTU' | 'addresses' | 'routes';
@@ -40,7 +41,7 @@ export function deviceDifferences(output: DeviceOutput, observed: ObservedDevice
   if (!connected) return differing;
   const lists = [
     ['addresses', [...output.addresses, ...(previous?.addresses ?? [])], observed.addresses],
-    ['routes', [...output.routes.map(routeText), ...(previous?.routes ?? [])], observed.routes],
+    ['routes', [output, previous ?? NONE].flatMap((of) => ownRoutes(of, observed).map(routeText)), observed.routes],
   ] as const;
   for (const [field, expected, found] of lists)
     if (expected.some((one) => !found.includes(one)))

@@ -71,13 +71,13 @@ export function announcement({ innerName, mac }: DeviceOutput): string {
   return `link set dev ${innerName} address ${mac}`;
 }
 
-export function routeLines({ innerName, routes }: DeviceOutput): readonly string[] {
+export function routeLines({ innerName }: DeviceOutput, routes: readonly DeviceRoute[]): readonly string[] {
   return routes.map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${innerName}`);
 }
 
-/** Lines that show the inner end. */
+/** Lines that show the inner end, with the routes of all devices of its namespace. */
 export function showLines({ innerName }: Pick<DeviceOutput, 'innerName'>): readonly string[] {
-  return [`address show dev ${innerName}`, `route show table all dev ${innerName}`];
+  return [`address show dev ${innerName}`, 'route show table all'];
 }
 
 /** Takes addresses away. */
@@ -104,8 +104,16 @@ function addressKeys(device: string): readonly string[] {
   ];
 }
 
-export function hasRoutes(output: DeviceOutput, { routes }: Present): boolean {
-  return routeTexts(output).every((route) => routes.includes(route));
+export function hasRoutes(output: DeviceOutput, observed: Present): boolean {
+  return ownRoutes(output, observed).every((route) => observed.routes.includes(routeText(route)));
+}
+
+/** Without those whose place a route of another device has: a program in the pod sends its packets elsewhere, as a VPN, or another interface is. */
+export function ownRoutes<R extends Pick<DeviceRoute, 'destination'>>(
+  { routes }: { readonly routes: readonly R[] },
+  { elsewhere = [] }: Pick<Present, 'elsewhere'>,
+): readonly R[] {
+  return routes.filter(({ destination }) => !elsewhere.includes(destination));
 }
 
 /** Removes both ends. */

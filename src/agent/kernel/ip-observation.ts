@@ -1,6 +1,7 @@
 /** Devices as the kernel shows them, by `ip -json`. */
 import { canonicalCidr } from '../../net/cidr.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
+import type { DeviceOutput, RetainedDeviceOutput } from '../world/outputs.ts';
 import {
   type AddressJson,
   addressText,
@@ -19,7 +20,7 @@ import { inNamespace, type Programs } from './programs.ts';
 export type InnerEnd =
   | { readonly kind: 'absent' }
   | { readonly kind: 'no-namespace' }
-  | { readonly kind: 'present'; readonly link: LinkJson; readonly routes: readonly RouteJson[] };
+  | { readonly kind: 'present'; readonly link: LinkJson; /** Of all devices. */ readonly routes: readonly RouteJson[] };
 
 /** @throws Error with the reason if the kernel cannot be asked */
 export async function observeInnerEnd(programs: Programs, namespacePath: string, innerName: string): Promise<InnerEnd> {
@@ -59,8 +60,36 @@ export function podDevice(inner: InnerEnd, { links }: HostState, name: string): 
     up: isUp(link) && isUp(host),
     addresses: addressesOf(link),
     tentative: addressesOf(link, ({ tentative }) => tentative === true),
-    routes: routesOf(routes),
+    routes: routesOf(routes.filter(({ dev }) => dev === link.ifname)),
+    ...elsewhere(routes.filter(({ dev }) => dev !== link.ifname)),
   };
+}
+
+/** What `ip route replace` without a metric takes for the same route. */
+function elsewhere(routes: readonly RouteJson[]): { readonly elsewhere?: readonly string[] } {
+  const same = routes.filter(({ metric, pref }) => metric === undefined || (pref !== undefined && metric === 1_024));
+  const destinations = new Set(same.map(destinationOf));
+  return destinations.size === 0 ? {} : { elsewhere: [...destinations].toSorted() };
+}
+
+/**
+ * A device that is not written again, by its end on the node: the launcher of a virtual machine gives the other end another name and takes its
+ * addresses, and so do runtimes of sandboxes. Of a pod with such a device alone (`device`) the rest is as it was made.
+ *
+ * @returns undefined if it is not there as ours
+ */
+export function givenDevice(
+  inner: InnerEnd,
+  { links }: HostState,
+  output: DeviceOutput | RetainedDeviceOutput,
+): (ObservedDevice & { readonly kind: 'present' }) | undefined {
+  const host = links.find(({ ifname }) => ifname === output.name);
+  if (inner.kind === 'no-namespace' || host === undefined || !isOurAlias(host.ifalias ?? '')) return undefined;
+  // An end of a pair that has the name and is down was never complete.
+  const isOpen = inner.kind === 'absent' || inner.link.link_netnsid === undefined || isUp(inner.link);
+  const of = { kind: 'present', mtu: host.mtu ?? 0, up: isUp(host) && isOpen } as const;
+  if (output.kind === 'device') return { ...of, mac: output.mac, addresses: output.addresses, routes: output.routes.map(routeText) };
+  return inner.kind === 'absent' ? { ...of, mac: '', addresses: [], routes: [] } : undefined;
 }
 
 /** A device of the node itself, without whether the node forwards packets. */
@@ -123,12 +152,19 @@ export function ourLinks({ links }: HostState): ReadonlyMap<string, string> {
 function routesOf(routes: readonly RouteJson[]): readonly string[] {
   return routes
     .flatMap((route) => {
-      const { dst = '', gateway, protocol, prefsrc } = route;
+      const { gateway, protocol, prefsrc } = route;
       if (protocol === 'kernel' || protocol === 'ra' || gateway === undefined) return [];
-      const destination = dst === 'default' ? anywhere(route) : (canonicalCidr(dst) ?? dst);
-      return [routeText({ destination, gateway, ...(prefsrc === undefined ? {} : { source: prefsrc }) })];
+      return [routeText({ destination: destinationOf(route), gateway, ...(prefsrc === undefined ? {} : { source: prefsrc }) })];
     })
     .toSorted();
+}
+
+/** `ip` shows a host without the length of its prefix. */
+function destinationOf(route: RouteJson): string {
+  const { dst = '' } = route;
+  if (dst === 'default') return anywhere(route);
+  const host = dst.includes('/') ? '' : dst.includes(':') ? '/128' : '/32';
+  return canonicalCidr(`${dst}${host}`) ?? dst;
 }
 
 function addressesOf({ addr_info: info = [] }: LinkJson, of: (address: AddressJson) => boolean = () => true): readonly string[] {

@@ -14,11 +14,12 @@ import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import { INSTALLED } from '../world/port-keys.ts';
 import type { HostNetwork, HostState } from './host-network.ts';
-import { forwardingKeys, hasPair, linkCommands, missingAddresses, removalLine } from './ip-commands.ts';
+import { forwardingKeys, linkCommands, removalLine } from './ip-commands.ts';
 import { deviceDifferences, differencesText } from './device-differences.ts';
 import { DeviceWatch } from './device-watch.ts';
-import { advertisedDevices, forwards, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
-import { type Findings, type Made, makeDevice, NOTHING_FOUND } from './pod-device.ts';
+import { advertisedDevices, forwards, givenDevice, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
+import { type Findings, isComplete, makeDevice, NOTHING_FOUND, shownDevice } from './pod-device.ts';
+import { GivenDevices, passingLines } from './given-devices.ts';
 import { attachmentOf } from './link-alias.ts';
 
 /** Looks until a device is lost, some seconds in all: Open vSwitch that starts anew makes it again. */
@@ -38,6 +39,7 @@ export interface KernelTargetOptions extends ListedTargetOptions {
 
 export class KernelTarget implements Target {
   readonly name = 'the kernel';
+  readonly busy = false;
   readonly desired = new KeyedOutputs<DevicePartOutput, DeviceName>(['device', 'link', 'retained-device'], ({ name }) => name);
   readonly #options: KernelTargetOptions;
   readonly #listing: Listing = {
@@ -51,6 +53,7 @@ export class KernelTarget implements Target {
   readonly #working = new Map<DeviceName, Promise<unknown>>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
+  readonly #given = new GivenDevices();
   /** Pairs that this process made, while their ports pass no packets yet. */
   readonly #prepared = new Set<DeviceName>();
   /** Devices that Open vSwitch should have made, and that were not there in so many looks. */
@@ -67,10 +70,6 @@ export class KernelTarget implements Target {
 
   get observed(): boolean {
     return this.#links !== undefined;
-  }
-
-  get busy(): boolean {
-    return false;
   }
 
   get quiet(): boolean {
@@ -131,10 +130,8 @@ export class KernelTarget implements Target {
         if (!/^inet6? all forwarding/.test(text)) return false;
         this.#forwards.clear();
         return true;
-      case 'RULE':
-        return false;
       default:
-        return !ofPod;
+        return part !== 'RULE' && !ofPod;
     }
   }
 
@@ -198,12 +195,22 @@ export class KernelTarget implements Target {
     const { programs, host, world } = this.#options;
     const { name } = output;
     const seen = world.devices.peek(name);
-    const observed = await this.#before(output);
+    const isFound = this.#links?.has(name) === true;
+    if (isFound) this.#given.find(output);
+    let observed = await this.#before(output);
+    if (isFound && seen === undefined && observed.kind === 'present' && !observed.up && this.#given.has(name)) {
+      this.#given.make(name);
+      observed = await this.#read(output);
+    }
+    if (observed.kind === 'present' && this.#given.has(name)) return await this.#keepPassing(output);
     this.#tell(output, seen, observed);
     if (observed.kind === 'no-namespace') return;
-    if (observed.kind === 'absent') this.#refuseWithFormerPort(name);
-    // One end may be left of an earlier attempt.
-    if (observed.kind === 'absent' && ourLinks(host.latest).has(name)) await this.#delete(name);
+    if (observed.kind === 'absent') {
+      this.#refuseWithFormerPort(name);
+      this.#given.make(name);
+      // One end may be left of an earlier attempt.
+      if (ourLinks(host.latest).has(name)) await this.#delete(name);
+    }
     const known = { findings: this.#findings.get(name) ?? NOTHING_FOUND, prepared: this.#prepared.has(name) };
     const hands = { programs, host, isWanted: (): boolean => this.desired.of(name).length > 0 };
     const { findings, inner } = await makeDevice(hands, output, observed, known);
@@ -215,6 +222,14 @@ export class KernelTarget implements Target {
     this.#take(name, shown.kind === 'present' ? { ...shown, ...findings } : shown);
     if (inner !== undefined && output.connected && findings.duplicates.length === 0 && !isComplete(output, shown))
       throw new Error('it is not as it was written: another program changes it');
+    if (shown.kind === 'present' && (shown.tentative ?? []).length === 0 && isComplete(output, shown)) this.#given.complete(output);
+  }
+
+  async #keepPassing(output: DeviceOutput): Promise<void> {
+    const lines = passingLines(output, this.#options.host.latest);
+    if (lines.length === 0) return;
+    await this.#options.host.write(lines);
+    await this.#read(output);
   }
 
   /** What was as it should be when it was seen last, and is not now. */
@@ -265,21 +280,20 @@ export class KernelTarget implements Target {
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
     const { programs, host, world } = this.#options;
     const { name } = output;
-    if (output.kind === 'link') this.#forwards.clear();
     if (output.kind === 'link') {
+      this.#forwards.clear();
       const opened = world.ports.peek(name)?.opened;
       const shown = await this.#nodeDevice(await host.read(), name);
-      return this.#take(name, shown.kind === 'absent' && opened !== undefined ? this.#missed(name, opened) : this.#seen(name, shown));
+      if (shown.kind === 'absent' && opened !== undefined) return this.#take(name, this.#missed(name, opened));
+      this.#missing.delete(name);
+      return this.#take(name, shown);
     }
     const [inner, state] = await Promise.all([observeInnerEnd(programs, output.namespacePath, output.innerName), host.read()]);
-    const shown = podDevice(inner, state, name);
-    if (shown.kind !== 'present') this.#findings.delete(name);
-    return this.#take(name, shown.kind === 'present' ? { ...shown, ...this.#findings.get(name) } : shown);
-  }
-
-  #seen(name: DeviceName, shown: ObservedDevice): ObservedDevice {
-    this.#missing.delete(name);
-    return shown;
+    const isKept = output.kind === 'retained-device' || this.#given.has(name);
+    const shown = (isKept ? givenDevice(inner, state, output) : undefined) ?? podDevice(inner, state, name);
+    if (shown.kind === 'present') return this.#take(name, { ...shown, ...this.#findings.get(name) });
+    this.#findings.delete(name);
+    return this.#take(name, shown);
   }
 
   /** @param opened the row of its Interface, before the look. The rules take the port of a lost device away, and another device comes with the next one. */
@@ -318,6 +332,7 @@ export class KernelTarget implements Target {
     await this.#delete(name);
     this.#findings.delete(name);
     this.#prepared.delete(name);
+    this.#given.forget(name);
     this.#missing.delete(name);
     this.#watch.forget(name);
     this.#options.world.devices.delete(name);
@@ -327,11 +342,9 @@ export class KernelTarget implements Target {
   async #delete(name: DeviceName): Promise<void> {
     const { host, removals } = this.#options;
     if (!ourLinks(await host.read()).has(name)) return;
-    try {
-      await removals.write([removalLine(name)]);
-    } catch (error) {
+    await removals.write([removalLine(name)]).catch((error: unknown) => {
       if (!/Cannot find device|does not exist/.test(String(error))) throw error;
-    }
+    });
   }
 
   /** Those whose port was lost while no agent ran. */
@@ -383,16 +396,4 @@ export class KernelTarget implements Target {
       log.warn('the links of this node could not be listed', { reason: String(error) });
     }
   }
-}
-
-function shownDevice(output: DeviceOutput, inner: Made['inner'], before: ObservedDevice, host: HostState): ObservedDevice {
-  if (inner === undefined) return before;
-  const { name, mac, mtu } = output;
-  return inner === 'made'
-    ? { kind: 'present', mac, mtu, up: false, addresses: [], tentative: [], routes: [] }
-    : podDevice(inner, host, name);
-}
-
-function isComplete(output: DeviceOutput, shown: ObservedDevice): boolean {
-  return shown.kind === 'present' && hasPair(output, shown) && missingAddresses(output, shown).length === 0;
 }

@@ -4,7 +4,7 @@
  */
 import type { Duplicate, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
-import type { HostNetwork } from './host-network.ts';
+import type { HostNetwork, HostState } from './host-network.ts';
 import {
   addressLines,
   announcement,
@@ -15,13 +15,14 @@ import {
   innerSettings,
   missingAddresses,
   newPairLines,
+  ownRoutes,
   type Present,
   routeLines,
   showLines,
   surplusAddresses,
   withdrawalLines,
 } from './ip-commands.ts';
-import { type InnerEnd, innerEndOf } from './ip-observation.ts';
+import { type InnerEnd, innerEndOf, podDevice } from './ip-observation.ts';
 import {
   type Asking,
   conversationIn,
@@ -113,7 +114,8 @@ export async function makeDevice(
       ...withdrawalLines(output, surplus),
       ...addressLines(output, missing.filter(isV4)),
       ...(missing.length > 0 ? [announcement(output)] : []),
-      ...routeLines(output),
+      // A new interface takes the place of others' routes. One that lost its own does not.
+      ...routeLines(output, missing.length > 0 ? output.routes : ownRoutes(output, before)),
       ...(isReached ? ownInterval : []),
       ...showLines(output),
     ]);
@@ -127,6 +129,19 @@ export async function makeDevice(
   } finally {
     ip.end();
   }
+}
+
+/** The device after a write. */
+export function shownDevice(output: DeviceOutput, inner: Made['inner'], before: ObservedDevice, host: HostState): ObservedDevice {
+  if (inner === undefined) return before;
+  const { name, mac, mtu } = output;
+  return inner === 'made'
+    ? { kind: 'present', mac, mtu, up: false, addresses: [], tentative: [], routes: [] }
+    : podDevice(inner, host, name);
+}
+
+export function isComplete(output: DeviceOutput, shown: ObservedDevice): boolean {
+  return shown.kind === 'present' && hasPair(output, shown) && missingAddresses(output, shown).length === 0;
 }
 
 async function preparePair({ programs, host }: Hands, output: DeviceOutput, observed: ObservedDevice): Promise<void> {

@@ -162,7 +162,10 @@ test('CHECK: routes that other plugins made on other interfaces are not looked f
   const expected = {
     mac: '00:00:00:aa:bb:01',
     addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'],
-    routes: ['0.0.0.0/0 10.16.0.1', '::/0 fd00:10:16::1'],
+    routes: [
+      { destination: '0.0.0.0/0', gateway: '10.16.0.1' },
+      { destination: '::/0', gateway: 'fd00:10:16::1' },
+    ],
   };
   assert.deepEqual(previous, [expected]);
   for (const [wrong, field] of [

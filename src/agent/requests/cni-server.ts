@@ -10,7 +10,6 @@ import type { Log } from '../../runtime/log.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { type NodeStatus, STATUS_PATH } from '../status/node-status.ts';
 import type { PreviousResult } from '../kernel/device-differences.ts';
-import { routeText } from '../kernel/ip-commands.ts';
 import { routeOf } from '../rules/device-route.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { type Malformed, type Read, readCollectRequest, readInterfaceRequest } from './request-body.ts';
@@ -253,7 +252,7 @@ function previousOf({ previous }: InterfaceRequest): PreviousResult | undefined 
     const isOwn = gateway !== undefined && networks.some((network) => network.family === gateway.family && cidrContains(network, gateway));
     return isOwn ? (routeOf(dst, gw) ?? []) : [];
   });
-  return { mac: previous.mac, addresses: previous.addresses, routes: routes.map(routeText) };
+  return { mac: previous.mac, addresses: previous.addresses, routes };
 }
 
 function malformed({ code, field, reason }: Malformed): CniReply {

@@ -144,7 +144,7 @@ for (const [what, observed, found] of [
 
 test('CHECK compares with what the runtime was answered, and passes when all is there', async () => {
   const { target, key } = standing(() => SOUND);
-  const previous = { mac: SOUND.mac, addresses: ['10.16.0.5/16'], routes: ['0.0.0.0/0 10.16.0.1'] };
+  const previous = { mac: SOUND.mac, addresses: ['10.16.0.5/16'], routes: [{ destination: '0.0.0.0/0', gateway: '10.16.0.1' }] };
   for (const passed of [undefined, previous, { mac: '', addresses: [], routes: [] }])
     assert.deepEqual(await target.check(key, passed), { ok: true, reply: undefined });
   const reply = await target.check(key, { ...previous, addresses: ['10.16.0.6/16'] });

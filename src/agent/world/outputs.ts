@@ -170,7 +170,10 @@ export interface DeviceOutput {
   readonly gateways: readonly string[];
   /** They have to answer before the interface is used. */
   readonly needsGateways: boolean;
-  /** It is a virtual machine's: its launcher moves addresses, names and MAC addresses into the machine, and nothing of that is undone. */
+  /**
+   * It is a virtual machine's, or a pod's whose runtime may have a network of its own, as Kata and gVisor: they take addresses, names and MAC
+   * addresses away from the device, and nothing of that is undone. With an address on both, the kernel would refuse the pod's connections.
+   */
   readonly ofMachine?: true;
 }
 

@@ -8,12 +8,14 @@ import { resource } from './resource.ts';
 export interface NodePod {
   readonly uid: string;
   readonly annotations: Readonly<Record<string, string>>;
+  /** It has a runtime class: its runtime may be one with a network of its own. */
+  readonly ofRuntimeClass?: true;
   /** Missing: none. */
   readonly probes?: readonly Probe[];
 }
 
 interface PodObject extends KubeObject {
-  readonly spec?: ProbedSpec & { readonly hostNetwork?: boolean };
+  readonly spec?: ProbedSpec & { readonly hostNetwork?: boolean; readonly runtimeClassName?: string };
 }
 
 /** Of this node alone. */
@@ -22,6 +24,11 @@ export const agentTable = agentTableOf({
   selects: (node) => `spec.nodeName=${node}`,
   view: ({ metadata: { uid, annotations }, spec = {} }: PodObject): NodePod => {
     const probes = spec.hostNetwork === true ? [] : podProbes(spec);
-    return { uid: uid ?? '', annotations: annotations ?? {}, ...(probes.length > 0 && { probes }) };
+    return {
+      uid: uid ?? '',
+      annotations: annotations ?? {},
+      ...(spec.runtimeClassName && { ofRuntimeClass: true }),
+      ...(probes.length > 0 && { probes }),
+    };
   },
 });

@@ -5,6 +5,7 @@ import { attachmentKey, hostDevice } from '../../../agent/world/attachment.ts';
 import { API_SERVER, NodeWorld, type ObservedDevice } from '../../../agent/world/node-world.ts';
 import type { NodeSubnet } from '../../subnet/agent-table.ts';
 import type { Answer, NodeOutput } from '../../../agent/world/outputs.ts';
+import { agentTable } from '../agent-table.ts';
 import { podInterface } from './pod-interface.ts';
 
 const SETTINGS = { node: 'node-1', southbound: '', tunnel: 'geneve', datapath: 'system', defaultVpc: 'ovn-cluster', mtu: 1400 } as const;
@@ -93,6 +94,15 @@ test('a bound pod: a device with both addresses, each with the network of its fa
     bridge: 'br-int',
     externalIds: { 'iface-id': 'web.shop', pod_netns: '/run/netns/a' },
   });
+});
+
+test('nothing is undone in pods whose runtime may have a network of its own: a virtual machine, and a runtime class', () => {
+  const world = scene();
+  const ofMachine = (): unknown => run(world).find(({ kind }) => kind === 'device');
+  assert.ok(!Object.hasOwn(ofMachine() as object, 'ofMachine'));
+  const [metadata, spec] = [{ name: 'web', namespace: 'shop', uid: 'u', annotations: ANNOTATIONS }, { runtimeClassName: 'gvisor' }];
+  world.pods.set('shop/web', agentTable.view({ metadata, spec }));
+  assert.partialDeepStrictEqual(ofMachine(), { ofMachine: true });
 });
 
 test('N02: the answer comes when device, port and flows were observed, and says before that what is missing', () => {

@@ -33,7 +33,7 @@ export interface PodNetwork {
   readonly gateways: readonly string[];
   /** A live migration: the other side has the addresses for now. */
   readonly migrating: boolean;
-  /** The launcher of a virtual machine has its interface. */
+  /** The launcher of a virtual machine has its interface, or a runtime that may have a network of its own. */
   readonly ofMachine: boolean;
   /** The physical network that it is in, through a port with a patch to its bridge; undefined if its packets go through routers of OVN. */
   readonly providerNetwork: string | undefined;
@@ -114,7 +114,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     routes,
     addresses,
     gateways: asked,
-    ofMachine: machine !== '',
+    ofMachine: machine !== '' || pod.ofRuntimeClass === true,
     migrating: pod.annotations[annotationKey.migrationJob] !== undefined || shared('activation_strategy') !== '',
     providerNetwork: value('logical_router') === '' && value('provider_network') !== '' ? value('provider_network') : undefined,
   };

@@ -190,6 +190,49 @@ test('truncated, damaged or foreign files are refused, with what they are', asyn
   });
 });
 
+test('addresses that two ports of a switch would have are told, and those that they have already are not', async (t) => {
+  const origin = await server(t);
+  const nbctl = (...args: readonly string[]): Promise<string> => origin.nbctl(...args);
+  await fill({ nbctl });
+  // `lsp-set-addresses` refuses an address that another port has.
+  const addressed = (name: string, addresses: string): readonly string[] => [
+    ...['--', 'set', 'Logical_Switch_Port', name, `addresses="${addresses}"`],
+  ];
+  const port = (home: string, name: string, addresses: string): readonly string[] => [
+    ...['--', 'lsp-add', home, name, ...addressed(name, addresses)],
+  ];
+  await nbctl(
+    ...port('neutron-1', 'p2', '0a:00:00:00:00:02 10.0.0.5 fd00::5').slice(1),
+    ...port('by-hand', 'h2', '0a:00:00:00:00:03 10.1.0.5'),
+    ...port('by-hand', 'h3', '0a:00:00:00:00:04 10.1.0.5'),
+    ...port('by-hand', 'h4', '0a:00:00:00:00:05 10.1.0.6'),
+    ...addressed('web', '0a:00:00:00:00:06 10.2.0.5'),
+  );
+  const session = await sessionWith(t, [origin.unix]);
+  const backup = await backedUp(session);
+  await nbctl(
+    ...['lsp-del', 'p2', ...port('neutron-1', 'p3', '0a:00:00:00:00:12 10.0.0.9 FD00:0::5')],
+    // The same address in another network is no second one.
+    ...port('s', 'stranger', '0a:00:00:00:00:13 10.0.0.5'),
+    ...[...addressed('h4', '0a:00:00:00:00:05 10.1.0.7'), ...port('by-hand', 'h5', '0a:00:00:00:00:14 10.1.0.6')],
+    ...['--', 'lsp-del', 'web', ...port('s', 'late', '0a:00:00:00:00:16 10.2.0.5')],
+  );
+  const plan = restorePlan(backup, await readSnapshot(session, undefined), MINE);
+  assert.deepEqual(
+    plan.shared.map(({ address, home, ports }) => [
+      address,
+      home.name,
+      ports.map(({ name, of, isRestored }) => `${name} of ${of}${isRestored ? ', restored' : ''}`).toSorted(),
+    ]),
+    [
+      ['10.1.0.6', 'Logical_Switch by-hand', ['Logical_Switch_Port h4 of unmarked, restored', 'Logical_Switch_Port h5 of unmarked']],
+      ['fd00::5', 'Logical_Switch neutron-1', ['Logical_Switch_Port p2 of neutron, restored', 'Logical_Switch_Port p3 of neutron']],
+      ['10.2.0.5', 'Logical_Switch s', ['Logical_Switch_Port late of unmarked', 'Logical_Switch_Port web of pod/shop/web, restored']],
+    ],
+  );
+  assert.deepEqual(restorePlan(backup, await readSnapshot(session, undefined), { ...MINE, others: 'exact' }).shared, []);
+});
+
 test('another identity and a schema that the database lacks are refused', async (t) => {
   const [one, other] = [await server(t), await server(t)];
   await fill({ nbctl: (...args) => one.nbctl(...args) });

@@ -10,6 +10,8 @@ import { defaultValue, equalValues } from '../ovsdb/index.ts';
 import type { Backup } from './database-file.ts';
 import { NOT_CONTENTS } from './fit.ts';
 import { familyText, referencesIn, RowFamilies } from './row-families.ts';
+import type { SharedAddress } from './shared-addresses.ts';
+import { sharedAddresses } from './shared-addresses.ts';
 import { globalOf } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -22,7 +24,7 @@ export interface RestoreOptions {
 }
 
 /** A row in words. */
-interface Named {
+export interface Named {
   readonly table: string;
   readonly uuid: Uuid;
   /** An owner text such as `vpc//blue`, or the name of another program. */
@@ -73,6 +75,8 @@ export interface RestorePlan {
   readonly left: number;
   /** Sentences about rows of others that cannot come back. */
   readonly lost: readonly string[];
+  /** Addresses that two ports of a switch would have. */
+  readonly shared: readonly SharedAddress[];
 }
 
 /** What ovn-northd writes of what it sees. */
@@ -123,9 +127,13 @@ class Planning {
     const { deletions, newer } = this.#newerRows();
     const deleted = new Set(deletions.map(({ uuid }) => uuid));
     const values = [...this.#changed].flatMap(([uuid, table]) => this.#valuesOf(table, uuid, deleted));
-    return {
+    const changes = {
       rows: [...this.#back].map(([uuid, table]) => this.#restored(table, uuid)),
-      ...{ values, deletions, newer, members: this.#membersOfOthers(), removedMembers: this.#removals(deletions) },
+      ...{ values, deletions, members: this.#membersOfOthers(), removedMembers: this.#removals(deletions) },
+    };
+    return {
+      ...changes,
+      ...{ newer, shared: sharedAddresses(changes, this.#present, (table, uuid) => this.#named(table, uuid, this.#now, this.#present)) },
       ...{ keys: this.#keys(), gone: this.#gone, left: this.#leftRows(), lost: this.#lost },
     };
   }

@@ -9,6 +9,7 @@ import { backupName, writeBackup } from '../../backup/backup-file.ts';
 import { identityProblem, identityText, schemaProblem } from '../../backup/fit.ts';
 import type { RestorePlan } from '../../backup/restore-plan.ts';
 import { restorePlan } from '../../backup/restore-plan.ts';
+import type { SharedAddress } from '../../backup/shared-addresses.ts';
 import { partOf } from '../../backup/restore-parts.ts';
 import { globalOf, readSnapshot } from '../../backup/snapshot.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
@@ -278,8 +279,21 @@ function print(plan: RestorePlan, { output }: RestoreFlags, io: CommandIo): void
       ? []
       : [`stays      ${counted(plan.left, 'row')} of Kiln that differ from the backup: the objects decide about them`]),
     ...limited(plan.lost, most, (one) => `lost       ${one}`),
+    ...limited(plan.shared, most, sharedText),
   ];
   if (lines.length > 0) io.out(lines);
+  if (plan.shared.length > 0)
+    io.say(
+      plan.shared.some(({ ports }) => ports.some(({ isOurs, isRestored }) => !isOurs && isRestored))
+        ? 'hint: two ports with one address disturb each other; --others keep leaves the ports of other programs as they are'
+        : 'hint: two ports with one address disturb each other until the controller gives its own what their objects ask for',
+    );
+}
+
+/** `two ports  10.0.0.5 in Logical_Switch red of subnet/red: …`. */
+function sharedText({ address, home, ports }: SharedAddress): string {
+  const texts = ports.map((port) => `${port.name} of ${whose(port)} (${port.isRestored ? 'of the backup' : 'at present'})`);
+  return `two ports  ${address} in ${home.name} of ${whose(home)}: ${texts.join(', ')}`;
 }
 
 function limited<T>(all: readonly T[], most: number, text: (one: T) => string): readonly string[] {

@@ -26,7 +26,8 @@ export class DeviceWatch implements Pick<Listing, 'inside' | 'missed'> {
     this.#options = options;
     const { clock, desired, wake } = options;
     this.#suspects = new Suspects(clock, (name) => {
-      if (this.#kept(name) === undefined) return;
+      const [output] = desired.of(name);
+      if (output?.kind !== 'link' && this.#kept(name) === undefined) return;
       desired.due.add(name);
       wake();
     });
@@ -43,6 +44,11 @@ export class DeviceWatch implements Pick<Listing, 'inside' | 'missed'> {
   readonly missed = (): void => {
     for (const name of this.#options.desired.ids) if (this.#kept(name) !== undefined) this.#suspects.notice(name);
   };
+
+  /** A device of the node that is to come. */
+  await(name: DeviceName): void {
+    this.#suspects.notice(name);
+  }
 
   forget(name: DeviceName): void {
     this.#suspects.forget(name);

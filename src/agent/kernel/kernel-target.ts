@@ -268,7 +268,8 @@ export class KernelTarget implements Target {
     const observed = await this.#read(output);
     if (observed.kind === 'absent' && (this.#missing.get(output.name) ?? 0) > 0)
       throw new Error('it does not exist, though Open vSwitch has its port: another program deleted it');
-    // Open vSwitch makes it.
+    // Open vSwitch makes it. Another program may delete it before it was seen.
+    if (observed.kind === 'absent') this.#watch.await(output.name);
     const commands = observed.kind === 'present' ? linkCommands(output, observed) : [];
     for (const { command, input } of commands) {
       const ran = await programs.run(command, input);

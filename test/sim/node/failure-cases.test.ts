@@ -40,6 +40,20 @@ test('what another program takes inside of a pod comes back, also in the middle 
   }
 });
 
+test('a device of the node that is deleted before the agent saw it comes back', async () => {
+  for (const what of ['node-link', 'mirror-link'] as const)
+    assert.deepEqual(
+      (
+        await replayNode(9001, [
+          { do: 'harm', what, number: 0 },
+          { do: 'converge', empty: true },
+        ])
+      ).findings,
+      [],
+      what,
+    );
+});
+
 test('N07: the Open_vSwitch database is away during a DEL: it fails until the port is gone', async () => {
   for (const how of ['disconnect', 'restart'] as const)
     assert.deepEqual(

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import type { Programs, Watching } from '../kernel/programs.ts';
+import { SILENT } from '../../runtime/log.ts';
 import { Changes, type Listing } from './changes.ts';
 import { kernelChange, MONITOR, OWN_MONITOR } from './kernel-change.ts';
-
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 class Scene {
   readonly clock = new ManualClock();
   readonly monitors: Watching[] = [];
   readonly commands: (readonly string[])[] = [];
+  readonly warnings: string[] = [];
   ended = 0;
   readonly changes: Changes;
   /** Names of listings, in the order in which they were called. */
@@ -28,7 +28,7 @@ class Scene {
         return () => (this.ended += 1);
       },
     };
-    this.changes = new Changes({ programs, clock: this.clock, log: SILENT });
+    this.changes = new Changes({ programs, clock: this.clock, log: { ...SILENT, warn: (text) => this.warnings.push(text) } });
     this.changes.start();
   }
 
@@ -135,6 +135,15 @@ test('changes in namespaces of pods list nothing: they go to those that ask for 
   scene.monitors[0]?.ended('it was ended by SIGKILL');
   await scene.pass(2_000);
   assert.deepEqual([scene.commands, missed.length], [[MONITOR, MONITOR], 2]);
+});
+
+test('a pod that changes its network without an end fills no log', async () => {
+  const scene = new Scene();
+  for (let at = 0; at < 100; at += 1) scene.monitors[0]?.warned('netlink receive error No buffer space available (105)');
+  assert.equal(scene.warnings.length, 1);
+  await scene.pass(60_000);
+  scene.monitors[0]?.warned('netlink receive error No buffer space available (105)');
+  assert.equal(scene.warnings.length, 2);
 });
 
 test('without capability NET_BROADCAST the node itself is watched on', async () => {

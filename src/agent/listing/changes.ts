@@ -18,6 +18,8 @@ const SWEEP_MS = 60_000;
 const POLL_MS = 5_000;
 /** What changed before the monitor listened is seen then. */
 const LISTENS_MS = 1_000;
+/** Between two warnings of missed changes: a pod may cause hundreds a second. */
+const WARN_MS = 60_000;
 const FIRST_RESTART_MS = 1_000;
 const LONGEST_RESTART_MS = 30_000;
 
@@ -54,6 +56,8 @@ export class Changes {
   #endMonitor: (() => void) | undefined;
   #listensAt = 0;
   #attempts = 0;
+  /** When a missed change was last told. */
+  #warnedAt = -Infinity;
   /** The kernel tells of the node's own namespace alone. */
   #isDeaf = false;
   #timer: TimerHandle;
@@ -105,7 +109,10 @@ export class Changes {
       warned: (text) => {
         isRefused ||= !this.#isDeaf && isRefusal(text);
         if (isRefused) return;
-        log.warn('ip monitor may have missed a change; all is listed again', { reason: text });
+        if (clock.now() - this.#warnedAt >= WARN_MS) {
+          this.#warnedAt = clock.now();
+          log.warn('ip monitor may have missed a change; all is listed again', { reason: text });
+        }
         this.#makeDue(isTold, clock.now() + SETTLE_MS);
         this.#miss();
       },

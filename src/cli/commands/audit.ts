@@ -9,13 +9,10 @@ import { addSettingsFlags } from '../cluster/leader.ts';
 import { refuseOtherCluster } from '../cluster/belongs-together.ts';
 import { refuseUnreadable } from '../cluster/readable-kinds.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import { addNorthboundFlags } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
-import type { NorthboundWay } from '../connection/northbound-ways.ts';
-import { northboundWay, NoWay } from '../connection/northbound-ways.ts';
-import { readOvnCertificates } from '../connection/ovn-certificates.ts';
-import { commandText } from '../../text/command-text.ts';
+import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -60,7 +57,7 @@ export function addAudit(program: Command): void {
 export async function runAudit(flags: AuditFlags, io: CommandIo): Promise<number> {
   const { gitVersion } = await io.client.version();
   await refuseUnreadable(io);
-  const way = await wayOf(flags, io);
+  const way = await wayToNorthbound('audit', flags, io, 'reads');
   io.say(`reading Kubernetes, and OVN by ${way.text}`);
   await using fresh = await openedFresh('audit', flags, way.ovnNb, io, undefined, { ...way.options, readOnly: true });
   refuseOtherCluster(fresh.world, way.text);
@@ -72,30 +69,6 @@ export async function runAudit(flags: AuditFlags, io: CommandIo): Promise<number
   else io.out(structuredText(flags.output, 'Audit', auditJson(report)));
   io.say(report.count === 0 ? 'nothing is found' : `${report.count} ${report.count === 1 ? 'finding' : 'findings'}`);
   return report.count === 0 ? EXIT.fine : EXIT.findings;
-}
-
-/** As `--ovn-nb` says, or the first that answers. @throws CommandFailure if none does */
-async function wayOf(flags: AuditFlags, io: CommandIo): Promise<NorthboundWay> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb !== undefined) return { text: ovnNb, ovnNb, options: {} };
-  const { connection } = io;
-  if (connection === undefined) throw new Error('the connection to the API server is not known');
-  const { ovnCa, ovnCert, ovnKey, leaseNamespace: namespace } = flags;
-  const tls =
-    ovnCa === undefined || ovnCert === undefined || ovnKey === undefined
-      ? undefined
-      : () => readOvnCertificates({ ovnCa, ovnCert, ovnKey });
-  try {
-    return await northboundWay({ client: io.client, connection, namespace, tls, timeoutMs: requestTimeoutMs(flags) });
-  } catch (error) {
-    if (!(error instanceof NoWay)) throw error;
-    throw new CommandFailure(
-      EXIT.unreachable,
-      'kiln audit found no way to the Northbound database',
-      error.tried.join('; '),
-      commandText`kiln audit --ovn-nb tcp:HOST:6641, or a right of your account: get and create of pods/portforward or pods/exec, get and list of pods, in namespace ${namespace}`,
-    );
-  }
 }
 
 async function written(file: string, text: string): Promise<void> {

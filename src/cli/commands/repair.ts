@@ -19,7 +19,9 @@ import type { AuditReport } from '../audit/audit-text.ts';
 import { correspondence, refuseOtherCluster } from '../cluster/belongs-together.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import { addNorthboundFlags } from '../cluster/observe.ts';
+import { refuseUnreadable } from '../cluster/readable-kinds.ts';
 import { SoleLeader } from '../cluster/sole-leader.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
@@ -32,7 +34,8 @@ import type { RepairPlan } from '../repair/repair-plan.ts';
 import { repairPlan } from '../repair/repair-plan.ts';
 import type { RepairOutcome } from '../repair/repair-run.ts';
 import { carryOut } from '../repair/repair-run.ts';
-import { freshFor } from './gc-plan.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
+import { openedFresh } from './diff.ts';
 
 export interface RepairFlags extends ObservationFlags {
   readonly all?: boolean;
@@ -85,14 +88,18 @@ export async function runRepair(ids: readonly string[], flags: RepairFlags, io: 
     );
   io.lastWords(() => 'interrupted: nothing was changed');
   const { gitVersion } = await io.client.version();
+  await refuseUnreadable(io);
+  // To print a plan, reading is enough.
+  const isDry = flags.dryRun !== 'none';
+  const way = await wayToNorthbound('repair', flags, io, isDry ? 'reads' : 'writes');
+  io.say(`reading Kubernetes, and OVN by ${way.text}`);
   let session: OvsdbSession | undefined;
-  await using fresh = await freshFor('repair', flags, io, (opened) => {
-    session = opened;
-  });
+  const options = { ...way.options, readOnly: isDry };
+  await using fresh = await openedFresh('repair', flags, way.ovnNb, io, (opened) => (session = opened), options);
   if (session === undefined) throw new Error('the Northbound database was not opened');
-  refuseOtherCluster(fresh.world, northboundOf(flags) ?? '');
+  refuseOtherCluster(fresh.world, way.text);
   refuseEmpty(fresh);
-  const before = auditReport(fresh, gitVersion, northboundOf(flags) ?? '');
+  const before = auditReport(fresh, gitVersion, way.text);
   const chosen = chosenFindings(before, ids);
   const repaired = chosen.filter(({ repairs }) => repairs.length > 0);
   const others = chosen.filter(({ repairs }) => repairs.length === 0);
@@ -114,11 +121,11 @@ export async function runRepair(ids: readonly string[], flags: RepairFlags, io: 
   if (led !== undefined) io.say(`the controller ${led} leads: it makes these changes itself, and kiln repair waits for it`);
   else if (flags.journal === undefined && plan.steps.some(({ rows }) => rows.length > 0))
     io.say('hint: without --journal, rows that change or go cannot be restored by kiln undo');
-  if (flags.dryRun !== 'none') return EXIT.fine;
+  if (isDry) return EXIT.fine;
   if (led === undefined) await refuseKubeOvn(flags, io);
   await consent(flags, io, plan);
   const outcome = led === undefined ? await alone(plan, fresh, session, flags, io) : await throughController(plan, fresh, led, flags, io);
-  return await proven(outcome, { before, chosen: repaired, others }, gitVersion, flags, io);
+  return await proven(outcome, { before, chosen: repaired, others, way }, gitVersion, flags, io);
 }
 
 /** @throws CommandFailure if an id is unknown */
@@ -262,12 +269,13 @@ interface Judged {
   readonly chosen: readonly AuditFinding[];
   /** Not repaired by this command. */
   readonly others: readonly AuditFinding[];
+  readonly way: NorthboundWay;
 }
 
 /** The second audit reads everything anew. */
 async function proven(
   outcome: RepairOutcome,
-  { before, chosen, others }: Judged,
+  { before, chosen, others, way }: Judged,
   version: string,
   flags: RepairFlags,
   io: CommandIo,
@@ -279,8 +287,8 @@ async function proven(
     return EXIT.interrupted;
   }
   io.say('auditing again');
-  await using again = await freshFor('repair', flags, io);
-  const after = auditReport(again, version, northboundOf(flags) ?? '').groups.flatMap(({ findings }) => findings);
+  await using again = await openedFresh('repair', flags, way.ovnNb, io, undefined, { ...way.options, readOnly: true });
+  const after = auditReport(again, version, way.text).groups.flatMap(({ findings }) => findings);
   const idsBefore = new Set(before.groups.flatMap(({ findings }) => findings.map(({ id }) => id)));
   const remaining = after.filter(({ id }) => chosen.some((one) => one.id === id) || others.some((one) => one.id === id));
   const fresh = after.filter(({ id }) => !idsBefore.has(id));

@@ -8,10 +8,11 @@ import { insert, OvsdbSession } from '../../ovsdb/index.ts';
 import { InProcessCluster } from '../../testing/in-process-cluster.ts';
 import { standInStreams } from '../../testing/stand-in-streams.ts';
 import { runHere } from '../testing/command-here.ts';
-import type { NorthboundWay } from './northbound-ways.ts';
+import type { NorthboundWay, WayUse } from './northbound-ways.ts';
 import { northboundWay, NoWay } from './northbound-ways.ts';
 
 const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+const VPCS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vpcs', kind: 'Vpc', namespaced: false };
 const skip = findOvn('system') === undefined ? 'OVN is not installed' : false;
 const forbidden = new Set<string>();
 const opened: string[] = [];
@@ -28,7 +29,7 @@ before(async () => {
   const name = { namespace: 'kube-system', name: 'ovn-central-0' };
   await cluster.client.create(PODS, {
     metadata: { ...name, labels: { app: 'ovn-central', 'ovn-nb-leader': 'true' } },
-    spec: { containers: [{ name: 'ovn-central', image: 'ovn' }] },
+    spec: { hostNetwork: true, containers: [{ name: 'ovn-central', image: 'ovn' }] },
   } as KubeObject);
   // No machine answers at an address of TEST-NET-1.
   await cluster.client.mergePatch(PODS, name, { status: { phase: 'Running', podIP: '192.0.2.1' } }, { subresource: 'status' });
@@ -36,9 +37,9 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-async function way(): Promise<NorthboundWay> {
+async function way(use: WayUse = 'reads'): Promise<NorthboundWay> {
   const { client, connection } = cluster;
-  return await northboundWay({ client, connection, namespace: 'kube-system', tls: undefined, timeoutMs: 10_000, sockets: [] });
+  return await northboundWay({ client, connection, namespace: 'kube-system', tls: undefined, use, timeoutMs: 10_000, sockets: [] });
 }
 
 /** Reads the switches by a way, and tries to write. */
@@ -69,9 +70,9 @@ test('port-forward, then ovsdb-client in the pod: both read, and neither writes'
 
 test('kiln audit finds OVN by itself, and says how; without any right it names each that is missing', { skip }, async () => {
   forbidden.clear();
-  const { exit, err } = await runHere(['audit', `--kubeconfig=${cluster.kubeconfig}`]);
+  const { exit, out, err } = await runHere(['audit', `--kubeconfig=${cluster.kubeconfig}`]);
   assert.match(err, /OVN by port-forward to pod kube-system\/ovn-central-0/);
-  assert.equal(exit, 0, err);
+  assert.equal(exit, 0, out + err);
   for (const one of ['portforward', 'exec']) forbidden.add(one);
   await assert.rejects(
     way(),
@@ -81,3 +82,33 @@ test('kiln audit finds OVN by itself, and says how; without any right it names e
   assert.equal(refused.exit, 3);
   assert.match(refused.err, /found no way to the Northbound database/);
 });
+
+test(
+  'kiln repair finds OVN by itself and writes by port-forward; ovsdb-client is enough for its plan, and not for more',
+  { skip },
+  async () => {
+    forbidden.clear();
+    assert.equal((await way('writes')).text, 'port-forward to pod kube-system/ovn-central-0');
+    const flag = `--kubeconfig=${cluster.kubeconfig}`;
+    await cluster.client.create(VPCS, { metadata: { name: 'blue' } });
+    await cluster.ovn.nbctl('lr-add', 'blue', '--', 'set', 'Logical_Router', 'blue', 'external_ids:vendor=kube-ovn');
+    const balancers = async (): Promise<readonly string[]> =>
+      (await cluster.ovn.nbctl('--bare', '--columns=name', 'list', 'Load_Balancer')).split('\n').filter((name) => name !== '');
+    forbidden.add('portforward');
+    const unplanned = await runHere(['repair', '--all', '--yes', flag]);
+    assert.equal(unplanned.exit, 3);
+    assert.match(
+      unplanned.err,
+      /no way to the Northbound database over which it can write[\s\S]*pods\/portforward is forbidden[\s\S]*ovsdb-client in the pod: it only reads/,
+    );
+    const planned = await runHere(['repair', '--all', '--dry-run=client', flag]);
+    assert.match(planned.err, /OVN by ovsdb-client in pod kube-system\/ovn-central-0/);
+    assert.match(planned.out, /make {5}Load_Balancer vpc-blue-tcp-load/);
+    assert.deepEqual(await balancers(), []);
+    forbidden.clear();
+    const repaired = await runHere(['repair', '--all', '--yes', flag]);
+    assert.match(repaired.err, /proven by a second audit/, repaired.out + repaired.err);
+    assert.ok((await balancers()).includes('vpc-blue-tcp-load'));
+    assert.match(repaired.err, /OVN by port-forward to pod kube-system\/ovn-central-0/);
+  },
+);

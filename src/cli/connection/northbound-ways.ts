@@ -1,7 +1,7 @@
 /**
- * The ways to the Northbound database of a cluster, for a command that only reads and was given no `--ovn-nb`: a socket of this machine, the Service, the pod's
- * address, the API server's port-forward, and at last `ovsdb-client` in OVN's pod, which needs no port and no certificate. The first that answers
- * is used.
+ * The ways to the Northbound database of a cluster, for a command that was given no `--ovn-nb`: a socket of this machine, the Service, the pod's address, the API
+ * server's port-forward, and at last, for a command that only reads, `ovsdb-client` in OVN's pod, which needs no port and no certificate. The
+ * first that answers is used.
  */
 import { existsSync } from 'node:fs';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -23,6 +23,11 @@ export interface NorthboundWay {
   readonly options: Pick<OvsdbOptions, 'dial' | 'leaderOnly'>;
 }
 
+/**
+ * `writes`: without `ovsdb-client`, which takes one snapshot. A command that writes has to see each change of others, and whether its own arrived.
+ */
+export type WayUse = 'reads' | 'writes';
+
 export interface WaysOptions {
   readonly client: KubeClient;
   readonly connection: Connection;
@@ -30,6 +35,7 @@ export interface WaysOptions {
   readonly namespace: string;
   /** For `ssl:`; undefined: there are no certificates. */
   readonly tls: OvsdbOptions['tls'];
+  readonly use: WayUse;
   readonly timeoutMs: number;
   /** Sockets of this machine. */
   readonly sockets?: readonly string[];
@@ -87,7 +93,7 @@ export async function northboundWay(options: WaysOptions): Promise<NorthboundWay
 }
 
 async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<NorthboundWay & { readonly timeoutMs: number }> {
-  const { client, connection, namespace, tls, timeoutMs, sockets = SOCKETS } = options;
+  const { client, connection, namespace, tls, use, timeoutMs, sockets = SOCKETS } = options;
   const socket = sockets.find((path) => existsSync(path));
   if (socket !== undefined) yield { text: `socket ${socket} of this machine`, ovnNb: `unix:${socket}`, options: {}, timeoutMs: REACH_MS };
   const pods = await asked(`pods of OVN in ${namespace}`, tried, () =>
@@ -135,6 +141,10 @@ async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<Nort
         options: { leaderOnly: false, dial: portDial(connection, pod) },
         timeoutMs,
       };
+  }
+  if (use === 'writes') {
+    if (running.length > 0) tried.push('ovsdb-client in the pod: it only reads');
+    return;
   }
   for (const { metadata, spec } of running) {
     const container = spec?.containers?.find(({ name }) => name.includes('ovn-central')) ?? spec?.containers?.[0];

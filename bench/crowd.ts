@@ -106,6 +106,15 @@ export class Crowd {
     return this.#at.nodes;
   }
 
+  get kubeconfig(): string {
+    return this.#at.kubeconfig;
+  }
+
+  /** The endpoint of the Northbound database. */
+  get northbound(): string {
+    return this.#at.northbound;
+  }
+
   /** The URL for clients of etcd. */
   get etcdUrl(): string {
     return this.#at.etcdUrl;

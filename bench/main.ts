@@ -1,5 +1,6 @@
 /** Runs benchmarks: see `npm run bench -- --help`. */
 import { parseArgs } from 'node:util';
+import { audit } from './audit.ts';
 import { bind } from './bind.ts';
 import { change } from './change.ts';
 import { churn } from './churn.ts';
@@ -23,18 +24,18 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, cni, gc, idle, ipam, journal, memory, nat, ovsdb, restart, selections, traffic.
+Measures what is named, or everything: audit, bind, change, churn, cni, gc, idle, ipam, journal, memory, nat, ovsdb, restart, selections, traffic.
 cni and traffic need root on Linux: without it "everything" is the others.
 What each measures: bench/README.md.
 
   -o, --output FORMAT  table (the default) or json
   --quick              the least sizes: that all of it works, and nothing worth knowing
-  --pods N             of bind, restart, memory and idle
+  --pods N             of audit, bind, restart, memory and idle
   --namespaces N --nodes N --interfaces N
                        of bind
   --rate N --seconds N of churn
   --eips N             of nat
-  --crowd FILE         measure change, idle, memory and restart in a cluster that "crowd" keeps; may be given more than once
+  --crowd FILE         measure audit, change, idle, memory and restart in a cluster that "crowd" keeps; may be given more than once
   --help
 
 npm run bench -- crowd --pods N makes a cluster with that many pods and keeps it until Ctrl-C.
@@ -53,6 +54,7 @@ if (flags.help) {
 const sizes = flags.quick ? QUICK : FULL;
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  audit: () => audit({ pods: flags.pods === undefined ? sizes.audit.pods : [count('pods', 0)] }, flags.crowd),
   bind: () => bindAll(),
   change: () => change(sizes.change, flags.crowd),
   churn: () =>

@@ -4,6 +4,7 @@ import type { SelectionsOptions } from './selections.ts';
 
 export interface Sizes {
   readonly bind: readonly BindOptions[];
+  readonly audit: { readonly pods: readonly number[] };
   readonly restart: { readonly pods: readonly number[] };
   readonly change: {
     /** Few, and many. */
@@ -49,6 +50,7 @@ export const FULL: Sizes = {
     { pods: 2_000, namespaces: 1, nodes: 4, interfaces: 1 },
     { pods: 10_000, namespaces: 20, nodes: 50, interfaces: 1 },
   ],
+  audit: { pods: [5_000, 50_000] },
   restart: { pods: [10_000, 50_000] },
   change: { pods: [1_000, 50_000], changes: 60 },
   idle: { pods: 10_000, seconds: 30 },
@@ -69,6 +71,7 @@ export const QUICK: Sizes = {
     { pods: 40, namespaces: 1, nodes: 2, interfaces: 1 },
     { pods: 60, namespaces: 2, nodes: 3, interfaces: 1 },
   ],
+  audit: { pods: [60] },
   restart: { pods: [60] },
   change: { pods: [20, 40], changes: 3 },
   idle: { pods: 40, seconds: 3 },

@@ -31,6 +31,12 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/^60 pods, 2 Namespaces, 3 nodes: share of that limit/, '%', (value) => value > 0],
     [/longest turn/, 'ms', (value) => value > 0],
   ],
+  audit: [
+    [/^60 pods: the audit/, 's', (value) => value > 0],
+    [/^60 pods: the most memory of the audit/, 'MB', (value) => value > 50],
+    [/^60 pods: the replica alone/, 's', (value) => value > 0],
+    [/^60 pods: findings/, '', (value) => value === 0],
+  ],
   restart: [
     [/60 pods: from the start of the process/, 's', (value) => value > 0],
     [/60 pods: the most memory/, 'MB', (value) => value > 50],

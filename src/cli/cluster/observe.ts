@@ -12,6 +12,7 @@ import { requestTimeoutMs } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { OvnFlags } from '../connection/connect.ts';
 import { endpointsOf, northboundSession } from '../connection/connect.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
 import type { SettingsFlags } from './leader.ts';
 import { settingsFor } from './leader.ts';
 import { certificateProblem } from '../connection/ovn-certificates.ts';
@@ -37,18 +38,19 @@ export function northboundOf({ ovnNb = '' }: Pick<ObservationFlags, 'ovnNb'>): s
 
 /**
  * Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that.
- * @param more `settings`: not those of the leader
+ * @param more `settings`: not those of the leader; `way`: to the database, which is only read, instead of `--ovn-nb`
  */
 export async function observe(
   flags: ObservationFlags,
   io: CommandIo,
-  { settings, ...more }: Pick<ObservationOptions, 'leavesRows'> & { readonly settings?: Settings } = {},
+  { settings, way, ...more }: Pick<ObservationOptions, 'leavesRows'> & { readonly settings?: Settings; readonly way?: NorthboundWay } = {},
 ): Promise<Observation> {
-  const ovnNb = northboundOf(flags) ?? '';
+  const ovnNb = way?.ovnNb ?? northboundOf(flags) ?? '';
   const endpoints = endpointsOf(ovnNb);
+  const options = way === undefined ? {} : { ...way.options, readOnly: true };
   const observation = await Observation.open({
     client: io.client,
-    session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb),
+    session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb, options),
     endpoints: endpoints.length,
     settings: settings ?? (await settingsFor(flags, io)),
     timeoutMs: requestTimeoutMs(flags),
@@ -56,7 +58,7 @@ export async function observe(
   });
   if (endpoints.length === 0) io.say('hint: Northbound rows are shown with --ovn-nb, or KILN_OVN_NB in the environment');
   else if (!observation.northboundRead)
-    io.say(`warning: the Northbound database at ${ovnNb} cannot be read: ${observation.northboundProblem ?? ''}`);
+    io.say(`warning: the Northbound database at ${way?.text ?? ovnNb} cannot be read: ${observation.northboundProblem ?? ''}`);
   return observation;
 }
 

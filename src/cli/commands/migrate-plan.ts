@@ -14,7 +14,7 @@ import { resourcesWith } from '../../world/resources.ts';
 import { namespaceName } from '../arguments/name-arguments.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
+import { addNorthboundFlags } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
@@ -37,7 +37,8 @@ export interface MigratePlanFlags extends ObservationFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln migrate plan --ovn-nb tcp:10.0.0.1:6641     what a take-over would stop, change, leave and keep
+  kiln migrate plan                                what a take-over would stop, change, leave and keep; it finds OVN by itself
+  kiln migrate plan --ovn-nb tcp:10.0.0.1:6641     OVN at this address
   kiln migrate plan -o wide                        everything, each with the next command
   kiln migrate plan -o json | jq .stops            for programs
   kiln migrate plan --tenancy namespaced           and which pods would not be admitted in this mode
@@ -63,25 +64,16 @@ export function addMigratePlan(migrate: Command): void {
         .default('table'),
     );
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: MigratePlanFlags) => {
-    process.exitCode = await onCluster('migrate plan', flags, (io) => runMigratePlan(flags, io));
+    process.exitCode = await onCluster('migrate plan', flags, (io) => runMigratePlan(flags, io), { onlyReads: true });
   });
 }
 
 /** @returns the exit code */
 export async function runMigratePlan(flags: MigratePlanFlags, io: CommandIo): Promise<number> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      'kiln migrate plan needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB is set',
-      'kiln migrate plan --ovn-nb tcp:HOST:6641',
-    );
   const { gitVersion } = await io.client.version();
   const [controller, lease, served] = await Promise.all([controllerOf(flags, io), leaseHolder(flags, io), servedKinds(io)]);
   const flagged = kubeOvnFlags(controller?.args ?? []);
-  io.say('reading Kubernetes and OVN');
-  const { preview, rows, schema } = await openedPreview('migrate plan', flags, ovnNb, io, settingsOf(flags, flagged));
+  const { preview, rows, schema } = await openedPreview('migrate plan', flags, io, settingsOf(flags, flagged));
   const networks = new Networks(preview.world);
   await readOlderDefinitions(io.client, preview.world, resourcesWith('definition'));
   io.say('taking over in memory');

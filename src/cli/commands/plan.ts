@@ -21,7 +21,8 @@ import type { Untrimmed } from '../../world/trim.ts';
 import { namespaceName } from '../arguments/name-arguments.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, observe } from '../cluster/observe.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { workloadKindNamed, workloadTree } from '../deletion/workload-owner.ts';
@@ -42,7 +43,7 @@ export interface PlanFlags extends ObservationFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln plan -f tenant.yaml                      what kubectl apply -f tenant.yaml would do to the network
+  kiln plan -f tenant.yaml                      what kubectl apply -f tenant.yaml would do to the network; it finds OVN by itself
   kiln plan -f deploy/ -R -n shop               all manifests of a directory and those below it
   helm template shop | kiln plan -f -           of a chart
   kiln plan -f tenant.yaml --delete             what kubectl delete -f tenant.yaml would do, and what would wait
@@ -65,7 +66,7 @@ export function addPlan(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'))
     .option('--details', 'one line for each row and object that changes, instead of one for each kind of change');
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: PlanFlags) => {
-    process.exitCode = await onCluster('plan', flags, (io) => runPlan(flags, io));
+    process.exitCode = await onCluster('plan', flags, (io) => runPlan(flags, io), { onlyReads: true });
   });
 }
 
@@ -84,13 +85,11 @@ interface Planned {
 
 /** @returns the exit code */
 export async function runPlan(flags: PlanFlags, io: CommandIo): Promise<number> {
-  const ovnNb = northboundOf(flags);
   if (flags.filename.length === 0) throw usage('-f is missing: which manifests?', 'kiln plan -f FILE');
-  if (ovnNb === undefined) throw usage('neither --ovn-nb nor KILN_OVN_NB is set', 'kiln plan --ovn-nb tcp:HOST:6641 -f FILE');
   const manifests = await readManifests('plan', flags.filename, flags.recursive === true);
   const [planned, { preview }] = await Promise.all([
     Promise.all(manifests.map((manifest) => plannedOf(manifest, flags, io))),
-    openedPreview('plan', flags, ovnNb, io),
+    openedPreview('plan', flags, io),
   ]);
   const anyway = preview.settle();
   const waiting = anyway.rows.length + anyway.objects.length;
@@ -120,18 +119,14 @@ function usage(why: string, next: string): CommandFailure {
 }
 
 /**
- * A controller in memory, of what is observed once.
+ * A controller in memory, of what is observed once. Without `--ovn-nb` it finds OVN by itself.
  * @param command the name of the command, for a failure
  * @param settings instead of those of the leader
  */
-export async function openedPreview(
-  command: string,
-  flags: ObservationFlags,
-  ovnNb: string,
-  io: CommandIo,
-  settings?: Settings,
-): Promise<OpenedPreview> {
-  const observation = await observe(flags, io, { leavesRows: true, ...(settings === undefined ? {} : { settings }) });
+export async function openedPreview(command: string, flags: ObservationFlags, io: CommandIo, settings?: Settings): Promise<OpenedPreview> {
+  const way = await wayToNorthbound(command, flags, io, 'reads');
+  io.say(`reading Kubernetes, and OVN by ${way.text}`);
+  const observation = await observe(flags, io, { way, leavesRows: true, ...(settings === undefined ? {} : { settings }) });
   // From here on nothing of it changes.
   await observation.close();
   const { world, replica, schema, northboundRead, northboundProblem } = observation;
@@ -139,7 +134,7 @@ export async function openedPreview(
     throw new CommandFailure(
       EXIT.unreachable,
       `kiln ${command} could not read the Northbound database`,
-      northboundProblem ?? `${ovnNb} did not answer`,
+      northboundProblem ?? `${way.text} did not answer`,
       'kiln status',
     );
   return {

@@ -68,11 +68,20 @@ test('port-forward, then ovsdb-client in the pod: both read, and neither writes'
   assert.doesNotMatch(await cluster.ovn.nbctl('show'), /written/);
 });
 
-test('kiln audit finds OVN by itself, and says how; without any right it names each that is missing', { skip }, async () => {
+test('kiln audit and kiln migrate plan find OVN, and say how; without any right each missing one is named', { skip }, async () => {
   forbidden.clear();
   const { exit, out, err } = await runHere(['audit', `--kubeconfig=${cluster.kubeconfig}`]);
   assert.match(err, /OVN by port-forward to pod kube-system\/ovn-central-0/);
   assert.equal(exit, 0, out + err);
+  forbidden.add('portforward');
+  const planned = await runHere(['migrate', 'plan', '-o', 'json', `--kubeconfig=${cluster.kubeconfig}`]);
+  assert.match(planned.err, /OVN by ovsdb-client in pod kube-system\/ovn-central-0/);
+  const { neighbours } = JSON.parse(planned.out) as { readonly neighbours: readonly { readonly tables: object }[] };
+  assert.deepEqual(
+    neighbours.map(({ tables }) => tables),
+    [{ Logical_Switch: 1 }],
+    'the switch somewhere is of nobody',
+  );
   for (const one of ['portforward', 'exec']) forbidden.add(one);
   await assert.rejects(
     way(),

@@ -52,9 +52,10 @@ const KUBECTL: Readonly<Record<string, number>> = {
   auth: 1,
   apply: 0,
   'cluster-info': 0,
+  config: 1,
   'api-resources': 0,
 };
-const NO_KIND = new Set(['auth', 'apply', 'set', 'cluster-info', 'api-resources']);
+const NO_KIND = new Set(['auth', 'apply', 'set', 'config', 'cluster-info', 'api-resources']);
 const KUBECTL_FLAGS =
   /^(-n|-A|-l|-o|-w|-f|--all|--replicas=(\d+|VALUE)|--show-labels|--api-group=VALUE|--subresource|--as|--list|--server-side=false|--validate=false|--dry-run=(client|server))$/;
 const WITH_VALUE = new Set(['-n', '-l', '-o', '-f', '--as', '--subresource']);

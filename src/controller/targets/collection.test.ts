@@ -61,9 +61,14 @@ test('a hold is one Event on the default Vpc, a condition of it, and a reason fo
   assert.equal(collection.allows(scene.row), false);
   const { message } = scene.bench.world.collection.peek('hold') ?? {};
   assert.match(message ?? '', /then kiln gc approve$/);
-  scene.annotate({ 'kiln.io/gc-approval': '{"rows":1,"until":"2025-12-31T00:00:00Z"}' });
+  const [, digest = ''] = /digest ([0-9a-f]{16})/.exec(collection.pausedFor ?? '') ?? [];
+  const approve = (of: string, until: string): void =>
+    scene.annotate({ 'kiln.io/gc-approval': JSON.stringify({ rows: 1, digest: of, until, by: 'ann' }) });
+  approve(digest, '2025-12-31T00:00:00Z');
   assert.equal(collection.allows(scene.row), false, 'an approval that is over');
-  scene.annotate({ 'kiln.io/gc-approval': '{"rows":1,"until":"2026-01-01T01:00:00Z","by":"ann"}' });
+  approve('0123456789abcdef', '2026-01-01T01:00:00Z');
+  assert.equal(collection.allows(scene.row), false, 'an approval of other rows');
+  approve(digest, '2026-01-01T01:00:00Z');
   assert.equal(collection.pausedFor, undefined);
   assert.equal(collection.allows(scene.row), true);
   assert.deepEqual(scene.bench.world.collection.peek('hold'), { held: false });

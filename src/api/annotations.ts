@@ -203,7 +203,7 @@ export const KILN_ANNOTATIONS = {
   allowChangeUnderPods: {
     on: 'Subnet',
     use: 'acts',
-    what: '`true`: its gateway, mask and MTU may change while pods run, whose interfaces keep the old ones until they are made again',
+    what: '`true`: its gateway, mask and MTU may change while pods run, whose interfaces keep the old ones until they are made again; and its Vlan while OvnEips are in it',
   },
   mtu: {
     on: 'Subnet',

@@ -517,6 +517,11 @@ export const REASONS = {
   SubnetU2oIpInvalid: breach('spec.u2oInterconnectionIP'),
   SubnetU2oWithLogicalGateway: breach('spec.u2oInterconnection beside logicalGateway'),
   SubnetVipInvalid: breach('spec.vips'),
+  SubnetVlanInUse: {
+    means:
+      'another Vlan would put an external Subnet on another physical network, while OvnEips in it reach the outside by the present one',
+    next: 'put it back, or delete what the message names, or allow it: annotation kiln.io/allow-change-under-pods',
+  },
   SubnetVpcChanged: { means: 'an edit changes spec.vpc of a Subnet, which cannot move', next: 'restore it, or create a new object' },
   VipAddressInvalid: breach('the addresses of the Vip'),
   VipMacInvalid: breach('spec.macAddress of the Vip'),

@@ -190,6 +190,29 @@ export const subnetExternalRouted = (name: string, field: 'spec.vlan' | 'spec.lo
     },
   );
 
+/**
+ * EIPs would be on another physical network, where no router knows them.
+ * @param vlans the present one and the requested one
+ * @param users as text
+ * @param allow the command that allows it
+ */
+export const subnetVlanExchanged = (
+  name: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  users: string,
+  allow: string,
+): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetVlanInUse',
+      field: 'spec.vlan',
+      value: to,
+      problem: `would put the Subnet on another physical network than Vlan ${from}, and cut off the EIPs that reach the outside by that: ${users}`,
+      rule: `put it back to ${from}, or delete all of these first, or ${allow}`,
+    },
+  );
+
 /** Interfaces of running pods keep their MTU: large packets between them and new ones would be lost. Parameters as above. */
 export const subnetMtuChanged = (name: string, mtu: number, users: string, allow: string): Finding =>
   findingOf(

@@ -53,6 +53,70 @@ for (const edit of [{ vlan: '' }, { logicalGateway: true }])
     assert.equal(bench.condition('subnets', 'out', 'Accepted')?.status, 'True');
   });
 
+/** What the webhook denies of an edit of Subnet `out`. */
+function denied({ bench }: NatScene, edit: object): readonly string[] {
+  const before = bench.object('subnets', 'out') ?? assert.fail();
+  const request = {
+    ...admissionRequest('UPDATE', 'subnets', { ...before, spec: { ...before.spec, ...edit } }),
+    oldObject: before as unknown as ReviewedObject,
+  };
+  const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
+  return validateRequest(request, observed, () => undefined).denials.map(({ code }) => code);
+}
+
+test('an external Subnet in use stays on its physical network when it names another Vlan, and says so', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.put('vlans', { metadata: { name: 'v20' }, spec: { id: 20, provider: 'net1' } });
+  bench.put('provider-networks', { metadata: { name: 'net2' }, spec: { defaultInterface: 'eth2' } });
+  bench.put('vlans', { metadata: { name: 'other' }, spec: { id: 10, provider: 'net2' } });
+  bench.converge();
+  const localnet = bench.row('Logical_Switch_Port', LOCALNET);
+  for (const vlan of ['v20', 'other', 'missing']) {
+    assert.deepEqual(denied(made, { vlan }), ['SubnetVlanInUse']);
+    bench.edit('subnets', 'out', { vlan });
+    bench.converge();
+    const { status, message = '' } = bench.condition('subnets', 'out', 'Accepted') ?? {};
+    assert.equal(status, 'False');
+    assert.match(message, /than Vlan v10, and cut off the EIPs .*: OvnEip blue-out, OvnEip e1; put it back to v10, or/);
+    assert.deepEqual(bench.row('Logical_Switch_Port', LOCALNET), localnet);
+    assert.equal(bench.condition('vpcs', 'blue', 'External')?.status, 'True');
+    assert.equal(bench.writesAfterRestart(), 0);
+    bench.edit('subnets', 'out', { vlan: 'v10' });
+    bench.converge();
+    assert.equal(bench.condition('subnets', 'out', 'Accepted')?.status, 'True');
+  }
+  bench.edit('subnets', 'out', { vlan: 'v20' });
+  const { metadata, spec } = bench.object('subnets', 'out') ?? assert.fail();
+  const annotations = { ...metadata.annotations, 'kiln.io/allow-change-under-pods': 'true' };
+  bench.put('subnets', { metadata: { ...metadata, annotations }, spec });
+  bench.converge();
+  assert.equal(bench.row('Logical_Switch_Port', LOCALNET)?.['tag'], 20, 'an administrator may allow it');
+});
+
+test('an external Subnet in use may name another Vlan of the same network, or another one once its own is gone', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.put('vlans', { metadata: { name: 'u1' }, spec: { provider: 'net1' } });
+  bench.put('vlans', { metadata: { name: 'u2' }, spec: { provider: 'net1' } });
+  bench.put('vlans', { metadata: { name: 'v20' }, spec: { id: 20, provider: 'net1' } });
+  bench.removeByForce('vlans', 'v10');
+  bench.converge();
+  for (const [vlan, tag] of [
+    ['u1', null],
+    ['u2', null],
+  ] as const) {
+    assert.deepEqual(denied(made, { vlan }), []);
+    bench.edit('subnets', 'out', { vlan });
+    bench.converge();
+    assert.deepEqual(
+      [bench.condition('subnets', 'out', 'Accepted')?.status, bench.row('Logical_Switch_Port', LOCALNET)?.['tag']],
+      ['True', tag],
+    );
+  }
+  assert.deepEqual(denied(made, { vlan: 'v20' }), ['SubnetVlanInUse']);
+});
+
 test('without OvnEips the Subnet may lose its Vlan', () => {
   const { bench } = scene();
   bench.edit('vpcs', 'blue', { enableExternal: false });

@@ -24,6 +24,7 @@ import { nodeView } from '../../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../../compile/subnet/validity/subnet-acceptance.ts';
 import { changeUnderPods, mayChangeUnderPods } from '../../compile/subnet/validity/change-under-pods.ts';
 import { externalRouted } from '../../compile/subnet/validity/external-routed.ts';
+import { externalVlanExchanged } from '../../compile/subnet/validity/external-vlan.ts';
 import { podsInSubnet, usersText } from '../../compile/subnet/validity/gateway-users.ts';
 import { keptNetworks } from '../../compile/subnet/validity/accepted-spec.ts';
 import { subnetBasics } from '../../compile/subnet/validity/spec-in-effect.ts';
@@ -70,7 +71,7 @@ export function validateSubnetUpdate(before: Subnet, after: Subnet, observed: Ob
     ...newFindings(subnetFindings(now), subnetFindings(old)),
     ...subnetUpdateFindings(old, now, world.settings),
     ...leavesOvn(world, old, now),
-    ...gatewayTakenIn(world, before, after, complete),
+    ...outsideLost(world, before, after, complete),
     ...newFindings(withoutRouterPort(world, after, complete), withoutRouterPort(world, before, complete)),
   ];
   if (findings.length === 0 && complete && isOvn(now)) findings.push(...newFindings(conflictsOf(world, after), conflictsOf(world, before)));
@@ -119,11 +120,11 @@ function leavesOvn(world: World, old: NamedSubnet, now: NamedSubnet): readonly F
   return [subnetProviderChanged(now.name, effectiveProvider(now.spec))];
 }
 
-/** The physical gateway of EIPs is replaced by a router of OVN. */
-function gatewayTakenIn(world: World, before: Subnet, after: Subnet, complete: boolean): readonly Finding[] {
+/** The physical gateway of EIPs is replaced by a router of OVN, or their physical network by another one. */
+function outsideLost(world: World, before: Subnet, after: Subnet, complete: boolean): readonly Finding[] {
   const { name } = after.metadata;
   if (!complete || !isRunning(world, name)) return [];
-  const finding = externalRouted(world, name, before.spec, after.spec);
+  const finding = externalRouted(world, name, before.spec, after.spec) ?? externalVlanExchanged(world, before.spec, after);
   return finding === undefined ? [] : [finding];
 }
 

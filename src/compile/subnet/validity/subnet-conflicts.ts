@@ -30,6 +30,7 @@ import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { acceptedSpec, keptNetworks } from './accepted-spec.ts';
 import { externalRouted } from './external-routed.ts';
+import { externalVlanExchanged } from './external-vlan.ts';
 import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
 import { usersText } from './gateway-users.ts';
 import { nodeView } from '../../node/node-view.ts';
@@ -86,7 +87,7 @@ function isInvalidAnyway(world: World, view: SubnetBasics): boolean {
 
 /**
  * A change of the spec that a running Subnet cannot make: to another Vpc, to a provider outside of OVN, or to an underlay without a router
- * port while routes of running pods lead to that port, or to a network with one while EIPs have the physical gateway.
+ * port while routes of running pods lead to that port, or to a network with one, or on another Vlan, while EIPs have the physical gateway.
  */
 export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('subnet-immutable-field-changed', (world, name) => {
   const view = world.ask(requestedBasics, name);
@@ -97,7 +98,9 @@ export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('su
   if (requestedVpc !== vpc) return subnetVpcChanged(name, vpc, requestedVpc);
   if (isOvn && !isOvnProvider(provider)) return subnetProviderChanged(name, provider);
   const accepted = isRunning(world, name) ? world.ask(acceptedSpec, name) : undefined;
-  return routerPortDropped(world, subnet) ?? (accepted === undefined ? undefined : externalRouted(world, name, accepted, subnet.spec));
+  const dropped = routerPortDropped(world, subnet);
+  if (dropped !== undefined || accepted === undefined) return dropped;
+  return externalRouted(world, name, accepted, subnet.spec) ?? externalVlanExchanged(world, accepted, subnet);
 });
 
 /** The gateway that pods have leaves OVN. Undefined if an administrator allows it. */

@@ -55,6 +55,41 @@ test('rows, children and members are made in one transaction, changed one by one
   }
 });
 
+test('a router port and the chassis group that it refers to are made in one transaction, and go in one', async () => {
+  const kiln = await start();
+  const router = rowId('Logical_Router', 'r1');
+  const chassisGroup = rowId('HA_Chassis_Group', 'p1');
+  const rows: readonly RowOutput[] = [
+    { kind: 'row', id: router, owner, rule: 'test', columns: { name: 'r1' } },
+    { kind: 'row', id: chassisGroup, owner, rule: 'test', columns: { name: 'p1' } },
+    {
+      ...{ kind: 'row', id: rowId('HA_Chassis', 'p1', 'c1'), owner, rule: 'test', parent: { id: chassisGroup, column: 'ha_chassis' } },
+      ...{ columns: { chassis_name: 'c1', priority: 100 }, externalIds: { group: 'p1' } },
+    },
+    {
+      ...{ kind: 'row', id: rowId('Logical_Router_Port', 'p1'), owner, rule: 'test', parent: { id: router, column: 'ports' } },
+      columns: { name: 'p1', mac: '00:00:00:00:00:01', networks: ['10.9.0.1/32'], options: {}, ha_chassis_group: { ref: chassisGroup } },
+    },
+  ];
+  try {
+    kiln.desire(rows);
+    const planned = kiln.writer.plan().map(({ id, verdict }) => `${verdict.kind} ${id}`);
+    assert.deepEqual(planned.toSorted(), rows.map(({ id }) => `change ${id}`).toSorted());
+    await kiln.want(rows);
+    assert.equal(kiln.reports.length, 1);
+    assert.match(await nbctl('--bare', '--columns=ha_chassis_group', 'list', 'Logical_Router_Port', 'p1'), /^[0-9a-f-]{36}$/);
+    assert.deepEqual(kiln.writer.plan(), []);
+    await kiln.want([]);
+    assert.deepEqual(
+      kiln.reports.map(({ ok }) => ok),
+      [true, true],
+    );
+    assert.equal(await nbctl('--bare', '--columns=name', 'list', 'HA_Chassis_Group'), '');
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('no row is made of an object that is being released, nor a port of such an IP object, before the release is answered', async () => {
   const kiln = await start();
   try {

@@ -12,6 +12,7 @@ import type { Uuid } from '../ovsdb/index.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import { unexplainedMark } from './collection-gate.ts';
 import type { NorthboundWriterOptions } from './northbound-writer-options.ts';
+import { rankOf } from './pending-rows.ts';
 import type { RowQueue } from './row-queue.ts';
 import type { RowReports } from './row-reports.ts';
 import type { RowRetries } from './row-retries.ts';
@@ -39,6 +40,8 @@ interface Filling {
   readonly planned: Map<RowId, Uuid>;
   readonly context: DiffContext;
   readonly drifts: Drift[];
+  /** A row that was passed already waited for one that is planned now. */
+  isAwakened: boolean;
 }
 
 export interface RowBatchOptions {
@@ -96,23 +99,26 @@ export class RowBatches {
     const most = lanes.rows(lane);
     const planned = new Map<RowId, Uuid>();
     const context = contextOf(planned);
-    const filling: Filling = { parts: [], planned, context, drifts: [] };
+    const filling: Filling = { parts: [], planned, context, drifts: [], isAwakened: false };
     const { parts, drifts } = filling;
     let examined = 0;
-    for (const rows of pending.rows) {
-      for (const id of rows) {
-        if (!this.#goesInto(lane, id)) continue;
-        if (parts.length >= most || examined++ >= MOST_EXAMINED) break;
-        rows.delete(id);
-        // Members of a row wait for the row itself, and are woken when it is planned: it is inserted once.
-        if (planned.has(id)) continue;
-        if (retries.inBackoff(id)) continue;
-        const verdict = diffRow(id, context);
-        const isDrift = drift.rowCompared(id, verdict);
-        if (isDrift) this.#reportDrift(id, verdict, filling, 'row');
-        this.#conclude(id, verdict, filling, { isDrift });
+    do {
+      filling.isAwakened = false;
+      for (const rows of pending.rows) {
+        for (const id of rows) {
+          if (!this.#goesInto(lane, id)) continue;
+          if (parts.length >= most || examined++ >= MOST_EXAMINED) break;
+          rows.delete(id);
+          // Members of a row wait for the row itself, and are woken when it is planned: it is inserted once.
+          if (planned.has(id)) continue;
+          if (retries.inBackoff(id)) continue;
+          const verdict = diffRow(id, context);
+          const isDrift = drift.rowCompared(id, verdict);
+          if (isDrift) this.#reportDrift(id, verdict, filling, 'row');
+          this.#conclude(id, verdict, filling, { isDrift });
+        }
       }
-    }
+    } while (filling.isAwakened);
     queue.markReferrers([...planned.keys()].filter((id) => writer.world.rows.best(id) !== undefined));
     for (const [id, keys] of pending.members) {
       if (lane === '' && !this.#goesInto(lane, id)) continue;
@@ -144,10 +150,11 @@ export class RowBatches {
   #conclude(
     id: RowId,
     verdict: Verdict,
-    { parts, planned }: Filling,
+    filling: Filling,
     { members, isDrift }: { readonly members?: ReadonlySet<MemberKey> | 'all'; readonly isDrift: boolean },
   ): void {
     const { queue, reports, journalGate } = this.#options;
+    const { parts, planned } = filling;
     if (members === undefined) reports.compared(id, verdict);
     queue.looked(id, members ?? 'row', verdict.kind === 'waiting' || verdict.kind === 'conflict' ? (verdict.on ?? []) : []);
     if (verdict.kind === 'conflict' && members === undefined) return this.#mark(id, parts);
@@ -170,7 +177,7 @@ export class RowBatches {
     if (verdict.inserts !== undefined) {
       planned.set(id, verdict.inserts);
       queue.pending.members.set(id, 'all');
-      queue.awaken(id);
+      if (queue.awaken(id).some((waiter) => rankOf(waiter) < rankOf(id))) filling.isAwakened = true;
     }
   }
 

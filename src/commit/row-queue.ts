@@ -102,9 +102,11 @@ export class RowQueue {
     this.#waits.looked(id, what, on);
   }
 
-  /** The row was inserted, deleted, changed or planned: rows that waited for it are compared again. */
-  awaken(id: RowId): void {
-    for (const waiter of this.#waits.awaken(id)) this.mark(waiter);
+  /** The row was inserted, deleted, changed or planned: rows that waited for it are compared again. @returns these */
+  awaken(id: RowId): readonly RowId[] {
+    const waiters = [...this.#waits.awaken(id)];
+    for (const waiter of waiters) this.mark(waiter);
+    return waiters;
   }
 
   markDependents(id: RowId, row: ObservedRow | undefined): void {

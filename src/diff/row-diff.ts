@@ -267,7 +267,17 @@ function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
   const guards = [guard(row), ...noMoreInside(row, context)];
   if (spec.parents.length === 0) return [...guards, { kind: 'delete', table: spec.table, uuid: row.uuid }];
   const edits = outOfAll(row, context);
-  return edits.length === 0 ? [] : [...guards, ...edits];
+  return edits.length === 0 ? [] : [...guards, ...releases(row, context), ...edits];
+}
+
+/**
+ * A router port lets go of its chassis group: the server counts the references of a row that nothing holds any more until the end of the
+ * transaction, and would not delete the group in the same one.
+ */
+function releases({ table, uuid, row }: Observed, context: DiffContext): Edit[] {
+  const column = 'ha_chassis_group';
+  const isHeld = table === 'Logical_Router_Port' && context.canHold(table, column) && typeof row[column] === 'string';
+  return isHeld ? [{ kind: 'update', table, uuid, row: { [column]: null } }] : [];
 }
 
 /** Removes a row from all its parents: it exists, and occupies its name, as long as one of them refers to it. */

@@ -132,7 +132,7 @@ const SPECS: readonly TableSpec[] = [
   spec('DHCP_Options', 0, { cidr: 'value', options: 'map', external_ids: 'map' }, [], (row) =>
     dhcpOptionsId(mapText(row, 'external_ids', 'ls'), mapText(row, 'external_ids', 'protocol'), mapText(row, 'external_ids', 'port')),
   ),
-  // After router ports, whose references keep it from being deleted; a port that refers to a new one waits for it.
+  // After router ports, whose references keep it from being deleted; a port that refers to a new one is compared again after it.
   spec('HA_Chassis_Group', 3, { name: 'value', ha_chassis: 'refs', external_ids: 'map' }, [], byName('HA_Chassis_Group')),
   spec(
     'HA_Chassis',

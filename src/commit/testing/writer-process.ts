@@ -103,9 +103,14 @@ export class WriterProcess {
     return this;
   }
 
-  async want(outputs: readonly Output[]): Promise<void> {
+  /** Sends nothing yet. */
+  desire(outputs: readonly Output[]): void {
     this.desired.replace(this.#outputs, outputs);
     this.#outputs = outputs;
+  }
+
+  async want(outputs: readonly Output[]): Promise<void> {
+    this.desire(outputs);
     this.writer.flush();
     await this.quiet();
   }

@@ -188,11 +188,12 @@ function withoutRemoval({ table, name, uuid, effect }: Leftover): Leftover {
  * None for a load balancer that a switch or router has, since its vips may be those of Services, and for what denies traffic of pods that
  * have SecurityGroups.
  */
-function removalOf(world: World, { id, table, uuid, parent }: Entry, users: LoadBalancerUsers): string | undefined {
+function removalOf(world: World, entry: Entry, users: LoadBalancerUsers): string | undefined {
+  const { id, table, uuid, parent } = entry;
   if (table === 'Load_Balancer' && users.has(uuid)) return undefined;
   const group = parent === undefined ? id : world.rows.entry(parent.uuid)?.id;
   if (group === rowId('Port_Group', DENY_ALL) && portsOf(world, group) > 0) return undefined;
-  if (isInUse(world, id, table)) return undefined;
+  if (isInUse(world, entry)) return undefined;
   return parent === undefined
     ? commandText`ovn-nbctl destroy ${table} ${uuid}`
     : commandText`ovn-nbctl remove ${parent.table} ${parent.uuid} ${parent.column} ${uuid}`;
@@ -204,7 +205,25 @@ const MATCHING = ['ACL', 'Logical_Router_Policy'] as const;
 /** Kinds whose objects have the name of their port. */
 const HOLDERS = resourcesWith('holdsPorts');
 
-function isInUse(world: World, id: RowId, table: string): boolean {
+/** Columns by which rows use rows of a table that are not part of them. */
+const USED_BY: Readonly<Record<string, readonly (readonly [table: string, column: string])[]>> = {
+  DHCP_Options: [
+    ['Logical_Switch_Port', 'dhcpv4_options'],
+    ['Logical_Switch_Port', 'dhcpv6_options'],
+  ],
+  HA_Chassis_Group: [
+    ['Logical_Router_Port', 'ha_chassis_group'],
+    ['Logical_Switch_Port', 'ha_chassis_group'],
+  ],
+  BFD: [
+    ['Logical_Router_Static_Route', 'bfd'],
+    ['Logical_Router_Policy', 'bfd_sessions'],
+  ],
+};
+/** Parts without which the row that has them works otherwise. */
+const PARTS: ReadonlySet<string> = new Set(['Gateway_Chassis', 'HA_Chassis', 'Load_Balancer_Health_Check', 'QoS', 'Forwarding_Group']);
+
+function isInUse(world: World, { id, table, uuid, row, parent }: Entry): boolean {
   if (HOLD_PORTS.has(table)) return portsOf(world, id) > 0;
   const { rows, tables } = world;
   const name = identityOf(id);
@@ -213,7 +232,22 @@ function isInUse(world: World, id: RowId, table: string): boolean {
     return MATCHING.some((of) =>
       rows.inTable(of).some(({ row }) => namesInMatch(String(row['match'] ?? '')).some((one) => one.name === name)),
     );
-  return table === 'Logical_Switch_Port' && HOLDERS.some((resource) => tables[resource]?.peek(name) !== undefined);
+  if ((USED_BY[table] ?? []).some(([of, column]) => rows.inTable(of).some((other) => holds(other.row[column], uuid)))) return true;
+  const home = parent === undefined ? undefined : rows.entry(parent.uuid);
+  if (PARTS.has(table)) return home !== undefined && isInUse(world, home);
+  // A port of a router carries what its switch sends.
+  if (table === 'Logical_Router_Port')
+    return rows
+      .inTable('Logical_Switch_Port')
+      .some((port) => port.row['options'] instanceof Map && port.row['options'].get('router-port') === name);
+  if (table !== 'Logical_Switch_Port') return false;
+  if (HOLDERS.some((resource) => tables[resource]?.peek(name) !== undefined)) return true;
+  // Ports to a router, a physical network or a node serve the other ports of their switch.
+  return (row['type'] ?? '') !== '' && home !== undefined && portsOf(world, home.id) > 1;
+}
+
+function holds(value: unknown, uuid: Entry['uuid']): boolean {
+  return value === uuid || (value instanceof Set && value.has(uuid));
 }
 
 function portsOf(world: World, group: RowId): number {

@@ -102,7 +102,7 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
   for (const { id, message } of conflicts)
     put('I6', 'a row of another program has the name that an object needs', { subject: rowText(id), message, next: 'kiln neighbours' });
   for (const { what, kind, key, message, next } of status.findings)
-    if (what !== 'left over') put(OF_STATUS[what], what, { subject: `${kind} ${key}`, message, next });
+    if (what !== 'left over') put(OF_STATUS[what], what, { subject: `${kind} ${key}`, message, next: lookingFirst(next) });
   for (const { object, rows, isBeside } of leftovers) {
     if (object !== undefined) continue;
     for (const { table, name, effect, remove } of rows) {
@@ -138,6 +138,17 @@ type Put = (
   cause: string,
   finding: Omit<AuditFinding, 'id' | 'repairs'> & Partial<Pick<AuditFinding, 'repairs'>>,
 ) => void;
+
+/** Commands of OVN that end or change something, with what they name. */
+const WRITING = /^ovn-nbctl (?:(?:remove|destroy|clear|set) (\S+) (\S+)|\S+-(?:del|add|set)\b)/;
+
+/** An audit is read long after it was made, and by others: it names the row to look at, never the command that ends it. */
+function lookingFirst(next: string): string {
+  const writing = WRITING.exec(next);
+  if (writing === null) return next;
+  const [, table, row] = writing;
+  return table === undefined || row === undefined ? 'kiln status' : `ovn-nbctl list ${table} ${row}`;
+}
 
 function idOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);

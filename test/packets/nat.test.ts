@@ -1,6 +1,7 @@
 /**
  * EIPs by real packets: a host outside reaches pods by OvnFips of both types and by an OvnDnatRule, and sees the address of an OvnSnatRule;
- * the gateway node is killed under traffic, and traffic goes on through the next; nothing answers after the deletion.
+ * the cluster is given back to Kube-OVN and taken over under traffic; the gateway node is killed, and traffic goes on through the next;
+ * nothing answers after the deletion.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -10,6 +11,7 @@ import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
+import { thereAndBack } from './there-and-back.ts';
 
 const custom = (kind: string, plural: string): Resource => ({ group: 'kubeovn.io', version: 'v1', plural, kind, namespaced: false });
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
@@ -221,6 +223,21 @@ test(
     await pinging.answered();
     await pinging.end();
     assert.deepEqual(await sourcesOf(plain, OUTSIDE.v4), [SHARED.v4]);
+  },
+);
+
+test(
+  'given back to Kube-OVN and taken over again under traffic: no row changes, connections across nodes and to outside live, nothing is lost',
+  { skip },
+  async (t) => {
+    const far = await cluster.runPod('far', nodeNamed('node-1'), INSIDE);
+    stops.unshift(() => far.sandbox.delete());
+    const [address = ''] = far.address.split(',');
+    await thereAndBack(t, cluster, [
+      { what: 'between pods of two nodes', from: plain, to: far.sandbox.namespace, address },
+      { what: 'from a pod with the address of an OvnSnatRule', from: plain, to: outside, address: OUTSIDE.v4 },
+      { what: 'from a pod with an OvnFip', from: web, to: outside, address: OUTSIDE.v6 },
+    ]);
   },
 );
 

@@ -225,14 +225,22 @@ export class PacketCluster implements AsyncDisposable {
   readonly ovn: OvnLab;
   readonly underlay: Underlay;
   readonly client: KubeClient;
+  /** Of the administrator. */
+  readonly kubeconfig: string;
+  readonly controller: ControllerProcess;
   readonly nodes: readonly AgentNode[];
   readonly #stops: readonly (() => Promise<unknown>)[];
   #containers = 0;
 
-  private constructor(parts: Pick<PacketCluster, 'ovn' | 'underlay' | 'client' | 'nodes'>, stops: readonly (() => Promise<unknown>)[]) {
+  private constructor(
+    parts: Pick<PacketCluster, 'ovn' | 'underlay' | 'client' | 'kubeconfig' | 'controller' | 'nodes'>,
+    stops: readonly (() => Promise<unknown>)[],
+  ) {
     this.ovn = parts.ovn;
     this.underlay = parts.underlay;
     this.client = parts.client;
+    this.kubeconfig = parts.kubeconfig;
+    this.controller = parts.controller;
     this.nodes = parts.nodes;
     this.#stops = stops;
   }
@@ -314,7 +322,7 @@ export class PacketCluster implements AsyncDisposable {
         await node.vswitch.restart('ovn-controller');
         nodes.push(agent);
       }
-      return new PacketCluster({ ovn, underlay, client, nodes }, stops);
+      return new PacketCluster({ ovn, underlay, client, kubeconfig, controller, nodes }, stops);
     } catch (error) {
       for (const stop of stops) await stop();
       throw error;

@@ -5,19 +5,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runHere } from '../../src/cli/testing/command-here.ts';
-import type { KubeObject, Resource } from '../../src/kube/resource.ts';
-import { LEASES } from '../../src/kube/resource.ts';
+import type { KubeObject } from '../../src/kube/resource.ts';
 import { LONG_RUN } from '../../src/testing/long-run.ts';
 import { until } from '../../src/testing/until.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../../src/world/resources.ts';
+import { allRows, freeLease, HOLDER, holdLease, putKubeOvn } from './kube-ovn-leads.ts';
 import { clusterAsLeft, leftObjects, noOlderReleases, OLDER_RELEASES, TakenOver } from './left-cluster.ts';
 
 if (noOlderReleases !== undefined) test('from Kube-OVN and back', { skip: noOlderReleases }, () => {});
-
-const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true };
-const LEASE = { name: 'kube-ovn-controller', namespace: 'kube-system' };
-const HOLDER = 'kube-ovn-controller-0';
 
 type Cluster = Awaited<ReturnType<typeof clusterAsLeft>>;
 
@@ -31,14 +27,14 @@ interface MigrationPlan {
 for (const release of OLDER_RELEASES.filter((one) => !one.includes('made of')).slice(0, LONG_RUN ? undefined : 1)) {
   test(`Kube-OVN ${release}: there and back`, async () => {
     await using cluster = await clusterAsLeft(release);
-    const { kubeconfig, ovn } = cluster;
+    const { client, kubeconfig, ovn } = cluster;
     const kiln = async (
       ...args: readonly string[]
     ): Promise<{ readonly exit: number | null; readonly out: string; readonly err: string }> =>
       await runHere([...args, `--kubeconfig=${kubeconfig}`], { KILN_OVN_NB: ovn.unix });
     const version = /v(\d+\.\d+\.\d+)$/.exec(release)?.[1] ?? '';
-    await putController(cluster, version);
-    await holdLease(cluster);
+    await putKubeOvn(client, version, ['--default-cidr=10.16.0.0/16', '--enable-anp=true', '--bfd-min-tx=200', '--gc-interval=0']);
+    await holdLease(client);
 
     const planned = await kiln('migrate', 'plan', '-o', 'json');
     assert.equal(planned.exit, 1, planned.err);
@@ -58,7 +54,7 @@ for (const release of OLDER_RELEASES.filter((one) => !one.includes('made of')).s
       assert.ok(stops.includes(one), `${one} among ${stops.join(', ')}`);
     assert.ok(plan.stops.some(({ kind, keptRows }) => kind === 'NetworkPolicy' && keptRows > 0));
 
-    const [rows, addresses, finalizers] = [await allRows(cluster), await podAddresses(cluster), finalizersIn(release)];
+    const [rows, addresses, finalizers] = [await allRows(ovn), await podAddresses(cluster), finalizersIn(release)];
     // Kube-OVN's controller leads: Kiln only looks.
     {
       const looking = cluster.controller();
@@ -66,14 +62,14 @@ for (const release of OLDER_RELEASES.filter((one) => !one.includes('made of')).s
       await until('Kiln has seen who leads', () => looking.status.phase === 'kube-ovn-active');
       await looking.stop();
     }
-    assert.deepEqual(await allRows(cluster), rows, 'nothing was written while the Lease was held');
+    assert.deepEqual(await allRows(ovn), rows, 'nothing was written while the Lease was held');
 
-    await freeLease(cluster);
+    await freeLease(client);
     {
       await using taken = new TakenOver(cluster);
       await taken.converged();
     }
-    const after = await allRows(cluster);
+    const after = await allRows(ovn);
     for (const [uuid, row] of rows) assert.ok(after.has(uuid), `${row} has another UUID, or is gone`);
     assert.deepEqual(await podAddresses(cluster), addresses);
 
@@ -92,66 +88,12 @@ for (const release of OLDER_RELEASES.filter((one) => !one.includes('made of')).s
           `${key}: ${held.join(', ')}`,
         );
     }
-    await holdLease(cluster);
-    assert.deepEqual(await allRows(cluster), after);
+    await holdLease(client);
+    assert.deepEqual(await allRows(ovn), after);
     const once = await kiln('migrate', 'back', '--yes', '--dry-run=client');
     assert.match(once.out, /^finalizer renamed +none\nfinalizer removed +none\n/);
   });
 }
-
-async function putController({ client }: Cluster, version: string): Promise<void> {
-  const args = ['--default-cidr=10.16.0.0/16', '--enable-anp=true', '--bfd-min-tx=200', '--gc-interval=0'];
-  const containers = [{ name: 'kube-ovn-controller', image: `docker.io/kubeovn/kube-ovn:v${version}`, args }];
-  const labels = { app: 'kube-ovn-controller' };
-  await client.create<KubeObject>(DEPLOYMENTS, {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: LEASE,
-    spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
-  } as never);
-}
-
-/** As a controller that runs: renewed for long enough. */
-async function holdLease({ client }: Cluster): Promise<void> {
-  const renewTime = new Date().toISOString().replace('Z', '000Z');
-  const spec = { holderIdentity: HOLDER, leaseDurationSeconds: 3_600, acquireTime: renewTime, renewTime, leaseTransitions: 1 };
-  await putLease(client, spec);
-}
-
-async function freeLease({ client }: Cluster): Promise<void> {
-  await putLease(client, { holderIdentity: '', leaseDurationSeconds: 1 });
-}
-
-async function putLease(client: Cluster['client'], spec: object): Promise<void> {
-  if ((await client.find(LEASES, LEASE)) === undefined)
-    await client.create<KubeObject>(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: LEASE, spec } as never);
-  else await client.mergePatch(LEASES, LEASE, { spec });
-  await until('the Lease is as written', async () => (await client.find(LEASES, LEASE)) !== undefined);
-}
-
-/** Table and name of every row of the database, by UUID. */
-async function allRows({ ovn }: Cluster): Promise<ReadonlyMap<string, string>> {
-  const rows = new Map<string, string>();
-  for (const table of TABLES) {
-    const printed = await ovn.nbctl('--format=json', '--data=json', '--columns=_uuid', 'list', table);
-    for (const [[, uuid]] of (JSON.parse(printed) as { readonly data: readonly (readonly [readonly [string, string]])[] }).data)
-      rows.set(uuid, `${table} ${uuid}`);
-  }
-  return rows;
-}
-
-const TABLES = [
-  ...[
-    'Logical_Switch',
-    'Logical_Switch_Port',
-    'Logical_Router',
-    'Logical_Router_Port',
-    'Logical_Router_Policy',
-    'Logical_Router_Static_Route',
-  ],
-  ...['Load_Balancer', 'Load_Balancer_Health_Check', 'NAT', 'ACL', 'Port_Group', 'Address_Set', 'DHCP_Options', 'Gateway_Chassis'],
-  ...['HA_Chassis_Group', 'HA_Chassis', 'BFD', 'QoS', 'Meter', 'Meter_Band', 'Static_MAC_Binding', 'NB_Global'],
-];
 
 async function podAddresses({ client }: Cluster): Promise<readonly string[]> {
   const pods = await client.listAll<KubeObject>(traitsOf('pods'));

@@ -1,6 +1,6 @@
 /** `kiln repair` of a cluster with planted faults: nothing happens without consent, what is shown is what is done, and it is proven. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -119,6 +119,18 @@ test('a plan older than the prompt: it stops, and changes nothing; Ctrl-C: no st
   );
   assert.equal(exit, 130, lines.join('\n'));
   assert.ok(lines.some((line) => /^interrupted: \d+ done, \d+ not done/.test(line)));
+});
+
+test('without a journal that can be written nothing is changed', { skip }, async () => {
+  const file = join(directory, 'no-directory');
+  writeFileSync(file, '');
+  const { exit, err } = await scene.kiln('repair', '--all', '--yes', '--journal', file);
+  assert.equal(exit, 1, err);
+  assert.match(
+    err,
+    /error: nothing was changed\n {2}why: what changes is written into the journal first, and --journal=.*no-directory cannot be written/,
+  );
+  rmSync(file);
 });
 
 test('all findings: rows with before and after, journaled, and nothing is found afterwards', { skip }, async () => {

@@ -7,7 +7,6 @@ import { Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import { KUBE_OVN_LEASE } from '../../api/well-known.ts';
 import type { FreshController } from '../../controller/fresh-controller.ts';
-import { NO_JOURNAL } from '../../journal/journal.ts';
 import { ForeignLeaseWatch } from '../../kube/leader/foreign-lease-watch.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { previewOf } from '../../preview/preview-of.ts';
@@ -17,6 +16,7 @@ import type { AuditFinding } from '../audit/audit-findings.ts';
 import { auditReport } from '../audit/audit-report.ts';
 import type { AuditReport } from '../audit/audit-text.ts';
 import { correspondence, refuseOtherCluster } from '../cluster/belongs-together.ts';
+import { defaultJournal, JOURNAL_DEFAULT_TEXT } from '../arguments/journal-directory.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
 import { wayToNorthbound } from '../cluster/northbound-way.ts';
@@ -51,7 +51,7 @@ Examples:
   kiln audit                                    what is found, each with its id
   kiln repair 3f2a91c0 --dry-run=client         what would be done about this finding
   kiln repair 3f2a91c0 b81d0c55                 print it, ask, do it, audit again
-  kiln repair --all --yes --journal DIRECTORY   everything that can be repaired; rows that go can be restored by kiln undo
+  kiln repair --all --yes                       everything that can be repaired; rows that go can be restored by kiln undo
 `;
 
 const EXIT_CODES = `
@@ -70,7 +70,12 @@ export function addRepair(program: Command): void {
     .option('-y, --yes', 'do not ask for confirmation')
     .addOption(new Option('--dry-run <mode>', 'client: print the plan, and change nothing').choices(['none', 'client']).default('none'))
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'wide', ...STRUCTURED_FORMATS]).default('table'))
-    .addOption(new Option('--journal <directory>', 'write rows here before they change or go, for kiln undo').env('KILN_JOURNAL'))
+    .addOption(
+      new Option(
+        '--journal <directory>',
+        `without a controller: write rows here before they change or go, for kiln undo; or off (default: ${JOURNAL_DEFAULT_TEXT})`,
+      ).env('KILN_JOURNAL'),
+    )
     .option('--timeout <duration>', 'how long to wait for the controller, if one leads', duration, '60s');
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (findings: readonly string[], flags: RepairFlags) => {
     process.exitCode = await onCluster('repair', flags, (io) => runRepair(findings, flags, io));
@@ -119,8 +124,8 @@ export async function runRepair(ids: readonly string[], flags: RepairFlags, io: 
       others[0]?.next ?? 'kiln audit -o wide',
     );
   if (led !== undefined) io.say(`the controller ${led} leads: it makes these changes itself, and kiln repair waits for it`);
-  else if (flags.journal === undefined && plan.steps.some(({ rows }) => rows.length > 0))
-    io.say('hint: without --journal, rows that change or go cannot be restored by kiln undo');
+  else if (flags.journal === 'off' && plan.steps.some(({ rows }) => rows.length > 0))
+    io.say('hint: with --journal=off, rows that change or go cannot be restored by kiln undo');
   if (isDry) return EXIT.fine;
   if (led === undefined) await refuseKubeOvn(flags, io);
   await consent(flags, io, plan);
@@ -213,7 +218,16 @@ async function alone(
     isInterrupted = true;
     say('Ctrl-C: the write under way is finished, nothing more is begun');
   });
-  const journal = flags.journal === undefined ? NO_JOURNAL : await openJournal({ journal: flags.journal }, SILENT);
+  const journal = await openJournal(flags, SILENT);
+  if (journal.failure !== undefined) {
+    await journal.close();
+    throw new CommandFailure(
+      EXIT.findings,
+      'nothing was changed',
+      `what changes is written into the journal first, and --journal=${flags.journal ?? defaultJournal()} cannot be written: ${journal.failure}`,
+      'kiln repair --journal DIRECTORY',
+    );
+  }
   const kubeOvn = new ForeignLeaseWatch({ client, namespace, name: KUBE_OVN_LEASE }).start();
   try {
     await using held = await SoleLeader.gain('repair', namespace, io);

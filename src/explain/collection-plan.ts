@@ -20,8 +20,8 @@ export type Fate = 'collect' | 'held' | Stay | 'restored' | 'blocked';
 
 export interface Collected {
   readonly fate: Fate;
-  /** A row of OVN, or an object in Kubernetes that is left of one that is gone. */
-  readonly what: 'row' | 'object';
+  /** A row of OVN, an object in Kubernetes that is left of one that is gone, or keys that are left on an object that stays. */
+  readonly what: 'row' | 'object' | 'keys';
   /** The table of the row, or the kind of the object. */
   readonly table: string;
   readonly name: string;

@@ -9,6 +9,7 @@ import { ageText } from '../../explain/age.ts';
 import type { Collected, PlanSources } from '../../explain/collection-plan.ts';
 import { collectionPlan } from '../../explain/collection-plan.ts';
 import { clusterObject } from '../../world/built-in.ts';
+import { leftoverKeys } from '../../explain/leftover-keys.ts';
 import { leftoverObjects } from '../../explain/leftover-objects.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
@@ -42,7 +43,7 @@ export function addGcPlan(gc: Command): void {
   const plan = gc
     .command('plan')
     .description(
-      'print the rows of Kiln that no object asks for, and objects left of others: why, since when, their maker, and what goes with them; reads only',
+      'print the rows of Kiln that no object asks for, and objects and keys left in Kubernetes: why, since when, their maker, and what goes with them; reads only',
     )
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
@@ -110,7 +111,11 @@ export function planOf({ world, desired }: FreshController): readonly Collected[
     hold: held?.status === 'True' ? held.message : undefined,
     now: Date.now(),
   };
-  return [...collectionPlan(world, desired.rows, sources), ...leftoverObjects(world, desired.objects, sources)];
+  return [
+    ...collectionPlan(world, desired.rows, sources),
+    ...leftoverObjects(world, desired.objects, sources),
+    ...leftoverKeys(world, desired.objects),
+  ];
 }
 
 const SHOWN = 100;

@@ -85,7 +85,7 @@ export async function runGcRun(flags: GcRunFlags, io: CommandIo): Promise<number
   else await alone(going, fresh, session, flags, io);
   const left = stillThere(going, fresh);
   io.say(`collected ${going.length - left.length} of ${going.length}${isLed ? `, by ${leader.identity}` : ''}`);
-  if (!isLed && left.some(({ what }) => what === 'object')) io.say('objects in Kubernetes are left to the next controller');
+  if (!isLed && left.some(({ what }) => what !== 'row')) io.say('what is in Kubernetes is left to the next controller');
   if (left.length === 0) return EXIT.fine;
   io.out(left.slice(0, 10).map(({ table, name }) => `still there  ${table} ${name}`));
   return isLed ? EXIT.timeout : EXIT.findings;
@@ -153,7 +153,7 @@ async function alone(
 
 function stillThere(going: readonly Collected[], fresh: FreshController): readonly Collected[] {
   const { rows } = fresh.world;
-  const objects = going.some(({ what }) => what === 'object') ? new Set(planOf(fresh).map(({ uuid }) => uuid)) : new Set();
+  const objects = going.some(({ what }) => what !== 'row') ? new Set(planOf(fresh).map(({ uuid }) => uuid)) : new Set();
   return going.filter(({ what, uuid }) => (what === 'row' ? rows.entry(uuid as Uuid) !== undefined : objects.has(uuid)));
 }
 

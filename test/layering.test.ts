@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ovsdb: ['timing'],
   nb: ['text', 'net', 'ovsdb'],
   journal: ['timing', 'ovsdb', 'nb'],
-  backup: ['timing', 'ovsdb', 'nb'],
+  backup: ['timing', 'net', 'ovsdb', 'nb'],
   'match-language': ['net'],
   api: ['text', 'net', 'match-language'],
   kube: ['text', 'timing', 'api'],

@@ -18,7 +18,8 @@ import { keepNewest, listBackups, readBackup, writeBackup } from './backup-file.
 import type { Backup } from './database-file.ts';
 import { identityProblem, schemaProblem } from './fit.ts';
 import { restorePlan } from './restore-plan.ts';
-import type { RestoreOptions, RestorePlan } from './restore-plan.ts';
+import type { RestorePlan } from './restore-changes.ts';
+import type { RestoreOptions } from './restore-plan.ts';
 import { globalOf, readSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -4,7 +4,7 @@
  * may be missing until a later part: the next plan puts them back. Pure.
  */
 import type { DatabaseSchema, Uuid } from '../ovsdb/index.ts';
-import type { RestoredMembers, RestoredRow, RestoredValue, RestorePlan } from './restore-plan.ts';
+import type { RestoredMembers, RestoredRow, RestoredValue, RestorePlan } from './restore-changes.ts';
 
 /** The plan itself, or as much of it as has about so many rows. */
 export function partOf(plan: RestorePlan, schema: DatabaseSchema, most: number): RestorePlan {

@@ -9,8 +9,8 @@ import type { Atom, ColumnSchema, InputValue, Row, TableSchema, Uuid, Value } fr
 import { defaultValue, equalValues } from '../ovsdb/index.ts';
 import type { Backup } from './database-file.ts';
 import { NOT_CONTENTS } from './fit.ts';
+import type { Named, RestorePlan, RestoredKey, RestoredMembers, RestoredRow, RestoredValue } from './restore-changes.ts';
 import { familyText, referencesIn, RowFamilies } from './row-families.ts';
-import type { SharedAddress } from './shared-addresses.ts';
 import { sharedAddresses } from './shared-addresses.ts';
 import { globalOf } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -21,62 +21,6 @@ export interface RestoreOptions {
   readonly ownerExists: (owner: string) => boolean;
   /** `restore`: rows of others as the backup has them, newer ones stay; `exact`: newer ones go; `keep`: nothing of others is changed. */
   readonly others: 'restore' | 'exact' | 'keep';
-}
-
-/** A row in words. */
-export interface Named {
-  readonly table: string;
-  readonly uuid: Uuid;
-  /** An owner text such as `vpc//blue`, or the name of another program. */
-  readonly of: string;
-  readonly isOurs: boolean;
-  /** Table and name. */
-  readonly name: string;
-}
-
-export interface RestoredRow extends Named {
-  readonly columns: Readonly<Record<string, InputValue>>;
-}
-
-export interface RestoredValue extends Named {
-  readonly column: string;
-  readonly value: Value;
-  readonly now: Value;
-}
-
-/** Rows that come back into, or go out of, a row that stays as it is. */
-export interface RestoredMembers extends Named {
-  readonly column: string;
-  readonly members: readonly Atom[];
-  /** The column holds at most one. */
-  readonly isSingle: boolean;
-}
-
-export interface RestoredKey {
-  readonly column: string;
-  readonly key: string;
-  readonly value: string;
-  readonly now: string | undefined;
-}
-
-export interface RestorePlan {
-  readonly rows: readonly RestoredRow[];
-  readonly values: readonly RestoredValue[];
-  readonly members: readonly RestoredMembers[];
-  readonly removedMembers: readonly RestoredMembers[];
-  readonly deletions: readonly Named[];
-  /** Keys of NB_Global. */
-  readonly keys: readonly RestoredKey[];
-  /** Rows of others that are newer than the backup and stay, by program. */
-  readonly newer: Readonly<Record<string, number>>;
-  /** Rows of objects that are gone, by owner: they do not come back. */
-  readonly gone: Readonly<Record<string, number>>;
-  /** Rows of Kiln that exist and differ: the controller decides about them. */
-  readonly left: number;
-  /** Sentences about rows of others that cannot come back. */
-  readonly lost: readonly string[];
-  /** Addresses that two ports of a switch would have. */
-  readonly shared: readonly SharedAddress[];
 }
 
 /** What ovn-northd writes of what it sees. */

@@ -1,18 +1,11 @@
 /** The IP addresses that two ports of one switch would have after a restore, and do not both have now. Pure. */
 import { canonicalAddress } from '../net/address.ts';
 import type { Uuid } from '../ovsdb/index.ts';
-import type { Named, RestorePlan } from './restore-plan.ts';
+import type { Named, RestorePlan, SharedAddress } from './restore-changes.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What the restore changes of the present. */
 export type Changes = Pick<RestorePlan, 'rows' | 'values' | 'members' | 'removedMembers' | 'deletions'>;
-
-export interface SharedAddress {
-  readonly address: string;
-  readonly home: Named;
-  /** Two or more; the restore brings back or changes at least one of them. */
-  readonly ports: readonly (Named & { readonly isRestored: boolean })[];
-}
 
 const SWITCHES = 'Logical_Switch';
 const PORTS = 'Logical_Switch_Port';

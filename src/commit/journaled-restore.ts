@@ -1,5 +1,5 @@
 /** What a restore takes from the database, as entries of the journal: rows that it deletes, and values that it overwrites. Pure. */
-import type { RestorePlan } from '../backup/restore-plan.ts';
+import type { RestorePlan } from '../backup/restore-changes.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { JournaledChange } from '../journal/journal.ts';
 import type { Uuid } from '../ovsdb/index.ts';

@@ -2,7 +2,7 @@
  * The transaction of a restore: one for everything, or nothing. It fails if the leader's term, a row that it refers to, or a value that it
  * overwrites changed since the plan was made, and if a row of a restored name was made meanwhile.
  */
-import type { RestorePlan } from '../backup/restore-plan.ts';
+import type { RestorePlan } from '../backup/restore-changes.ts';
 import { TERM_KEY } from '../nb/ownership.ts';
 import type { DatabaseSchema, Operation, Row, Uuid } from '../ovsdb/index.ts';
 import { deleteRows, includes, insert, mapSet, mutate, mutateDelete, update, waitFor, waitForNone, waitForRow } from '../ovsdb/index.ts';

@@ -1,6 +1,6 @@
 /**
  * The kernel of the node as a target: devices of pods. A device is read before the first write and again after each; what the node itself has is
- * listed when something changed.
+ * listed when something changed. The file is long since the look at a device, its writes and the listing share what was read of it.
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { Target } from '../../target/target.ts';

@@ -147,7 +147,7 @@ function lookingFirst(next: string): string {
   const writing = WRITING.exec(next);
   if (writing === null) return next;
   const [, table, row] = writing;
-  return table === undefined || row === undefined ? 'kiln status' : `ovn-nbctl list ${table} ${row}`;
+  return table === undefined || row === undefined ? 'kiln status' : commandText`ovn-nbctl list ${table} ${row}`;
 }
 
 function idOf(text: string): string {

@@ -11,22 +11,32 @@ import { kiln } from './operator-commands.ts';
 import { deletePod, namespaceYaml, podYaml, running, subnetYaml, untilDeleted, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-/** The fixtures' rows. */
-export async function loadNeighbours(cluster: ScenarioCluster): Promise<void> {
-  const client = findOvn()?.command('ovsdb-client') ?? ['ovsdb-client'];
-  for (const { text, name } of NEIGHBOURS) {
-    const answer = await runProgram([...client, 'transact', cluster.ovn.nbEndpoint, text]);
-    assert.doesNotMatch(answer, /"error"/, name);
-  }
+interface LoadedRow {
+  readonly table: string;
+  readonly uuid: string;
 }
 
-/** Removes rows of the fixtures. */
-export async function removeNeighbours(cluster: ScenarioCluster, rows: ReadonlyMap<string, string>): Promise<void> {
-  const inserted = new Set(NEIGHBOURS.flatMap(({ inserts }) => inserts.map(({ table }) => table)));
-  for (const row of rows.keys()) {
-    const [table = '', uuid = ''] = row.split('/');
-    if (inserted.has(table)) await cluster.ovn.nbctl('--if-exists', 'destroy', table, uuid).catch(() => undefined);
+async function transact(cluster: ScenarioCluster, text: string, what: string): Promise<readonly unknown[]> {
+  const client = findOvn()?.command('ovsdb-client') ?? ['ovsdb-client'];
+  const answer = await runProgram([...client, 'transact', cluster.ovn.nbEndpoint, text]);
+  assert.doesNotMatch(answer, /"error"/, what);
+  return JSON.parse(answer) as readonly unknown[];
+}
+
+/** The fixtures' rows. */
+export async function loadNeighbours(cluster: ScenarioCluster): Promise<readonly LoadedRow[]> {
+  const loaded: LoadedRow[] = [];
+  for (const { text, name, inserts } of NEIGHBOURS) {
+    const answers = (await transact(cluster, text, name)) as readonly { readonly uuid: readonly [string, string] }[];
+    loaded.push(...inserts.map(({ table }, at) => ({ table, uuid: answers[at]?.uuid[1] ?? '' })));
   }
+  return loaded;
+}
+
+/** In one transaction, since the rows refer to each other. */
+export async function removeNeighbours(cluster: ScenarioCluster, rows: readonly LoadedRow[]): Promise<void> {
+  const deletions = rows.map(({ table, uuid }) => ({ op: 'delete', table, where: [['_uuid', '==', ['uuid', uuid]]] }));
+  await transact(cluster, JSON.stringify(['OVN_Northbound', ...deletions]), 'deletion');
 }
 
 export const neighbours: readonly Scenario[] = [
@@ -36,7 +46,7 @@ export const neighbours: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.converged();
       const own = rowsOfOthers(await cluster.dump());
-      await loadNeighbours(cluster);
+      const loaded = await loadNeighbours(cluster);
       await cluster.converged();
       const before = rowsOfOthers(await cluster.dump());
       assert.ok(before.size - own.size > 100, `${before.size - own.size} rows`);
@@ -80,7 +90,7 @@ export const neighbours: readonly Scenario[] = [
       assert.equal(nothing.exit, 1, nothing.text);
       await unchanged('a restore with nothing to do');
       await rm(directory, { recursive: true });
-      await removeNeighbours(cluster, before);
+      await removeNeighbours(cluster, loaded);
     },
   },
 ];

@@ -79,7 +79,7 @@ export const uninstallation: readonly Scenario[] = [
       );
       // Of the fixtures' rows ovn-northd writes the status of BFD: those have a comparison of their own.
       const foreign = await cluster.foreignRows();
-      await loadNeighbours(cluster);
+      const loaded = await loadNeighbours(cluster);
       const others = rowsOfOthers(await cluster.dump());
       await cluster.kubectl(['delete', 'crd', '--wait=false', ...DEFINITIONS]);
       // A real API server deletes a few definitions at a time, and waits a minute for each.
@@ -127,12 +127,12 @@ export const uninstallation: readonly Scenario[] = [
       assert.equal(again.exit, 0, again.text);
       assert.match(again.text, /^Northbound rows +none\nglobal options +none\ncustom resources +none\ndefinitions +none\nits own +none\n/);
 
-      await removeNeighbours(cluster, others);
+      await removeNeighbours(cluster, loaded);
       await installCrds(cluster.client, cluster.api.cel);
       cluster.startController();
       await cluster.apply(network + podYaml('leaving', 'after'));
       await running(cluster, 'leaving', 'after');
-      await cluster.ovn.nbctl('--if-exists', 'ls-del', 'leaving-foreign', '--', '--if-exists', 'lr-del', 'leaving-bare');
+      await cluster.ovn.nbctl('ls-del', 'leaving-foreign', '--', 'lr-del', 'leaving-bare');
       await cluster.ovn.nbctl('remove', 'NB_Global', '.', 'options', 'use_ct_inv_match');
       await cluster.removeAll(network);
     },

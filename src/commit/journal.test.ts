@@ -79,7 +79,7 @@ test('a restored row that is held is not deleted with the row that it is in, who
     kiln.writer.examineAll();
     await kiln.want([]);
     assert.match(await server.nbctl('lsp-list', 's2'), /held/, 'nothing asks for the switch, but the port in it is held');
-    // Somebody changes their mind twice: let go of, and held again by a second undo.
+    // A person decides otherwise twice: lets go of it, and holds it again by a second undo.
     kiln.leads = false;
     await server.nbctl('set', 'Logical_Switch_Port', 'held', 'external_ids:kiln.io/let-go=true');
     await kiln.seen();

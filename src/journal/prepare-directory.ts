@@ -30,7 +30,7 @@ export async function prepareJournalDirectory({ directory, user, group }: Prepar
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
     const file = await lstat(path);
-    // An earlier user of the image has left it. One that has a second name may be a file of somebody else.
+    // An earlier user of the image has left it. One that has a second name may be another program's file.
     if (file.isFile() && file.nlink === 1 && (file.uid !== user || file.gid !== group)) await lchown(path, user, group);
   }
   if (self !== user || own !== group) await chown(directory, user, group);

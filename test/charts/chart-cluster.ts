@@ -15,20 +15,9 @@ import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
-import { Helm } from './helm.ts';
+import { Helm, type Rendered } from './helm.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
-
-interface Listed {
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly [field: string]: unknown;
-}
 
 export class ChartCluster implements AsyncDisposable {
   readonly folder: string;
@@ -74,10 +63,10 @@ export class ChartCluster implements AsyncDisposable {
   }
 
   /** The objects of some kinds in every namespace. */
-  async list(kinds: string): Promise<readonly Listed[]> {
+  async list(kinds: string): Promise<readonly Rendered[]> {
     return (
       JSON.parse((await this.kubectl(['get', kinds, '-A', '-o', 'json', '--ignore-not-found'])) || '{"items":[]}') as {
-        readonly items: readonly Listed[];
+        readonly items: readonly Rendered[];
       }
     ).items;
   }
@@ -154,6 +143,6 @@ export class ChartCluster implements AsyncDisposable {
 }
 
 /** The names of objects, to compare. */
-export function names(objects: readonly Listed[]): readonly string[] {
+export function names(objects: readonly Rendered[]): readonly string[] {
   return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted();
 }

@@ -5,32 +5,15 @@ import { SILENT } from '../../runtime/log.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { Changes } from '../listing/changes.ts';
 import { Retries } from '../retries.ts';
-import { attachmentKey, type DeviceName } from '../world/attachment.ts';
+import { POD_DEVICE } from '../testing/pod-device.ts';
 import { NodeWorld, type ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, RetainedDeviceOutput } from '../world/outputs.ts';
 import { HostNetwork } from './host-network.ts';
 import { KernelTarget } from './kernel-target.ts';
 import type { Programs } from './programs.ts';
 
-const NAME = 'c0ffee_h' as DeviceName;
-const OUTPUT: DeviceOutput = {
-  kind: 'device',
-  name: NAME,
-  attachment: attachmentKey('c0ffee', 'eth0'),
-  alias: 'kiln:c0ffee/eth0',
-  namespacePath: '/run/netns/a',
-  innerName: 'eth0',
-  mac: '00:00:00:aa:bb:01',
-  mtu: 1_400,
-  addresses: ['10.16.0.5/16'],
-  routes: [{ destination: '0.0.0.0/0', gateway: '10.16.0.1' }],
-  checksumOffload: true,
-  connected: true,
-  detectsDuplicates: true,
-  probeMs: 40,
-  gateways: [],
-  needsGateways: false,
-};
+const NAME = POD_DEVICE.name;
+const OUTPUT = POD_DEVICE;
 const RETAINED: RetainedDeviceOutput = { kind: 'retained-device', name: NAME, namespacePath: '/run/netns/a', innerName: 'eth0' };
 const HOST = { ifname: NAME, ifalias: OUTPUT.alias, mtu: 1_400, flags: ['UP'], link_netnsid: 0 };
 const INNER = { ifname: 'eth0', address: OUTPUT.mac, mtu: 1_400, link_netnsid: 0 };

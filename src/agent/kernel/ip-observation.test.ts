@@ -1,7 +1,7 @@
 /** What `ip -json` shows of a pod's device, compared with what it should be. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attachmentKey, type DeviceName } from '../world/attachment.ts';
+import { POD_DEVICE } from '../testing/pod-device.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { deviceDifferences } from './device-differences.ts';
 import type { RouteJson } from './host-network.ts';
@@ -9,14 +9,7 @@ import { hasRoutes } from './ip-commands.ts';
 import { innerEndOf, podDevice } from './ip-observation.ts';
 
 const OUTPUT: DeviceOutput = {
-  kind: 'device',
-  name: 'c0ffee_h' as DeviceName,
-  attachment: attachmentKey('c0ffee', 'eth0'),
-  alias: 'kiln:c0ffee/eth0',
-  namespacePath: '/run/netns/a',
-  innerName: 'eth0',
-  mac: '00:00:00:aa:bb:01',
-  mtu: 1_400,
+  ...POD_DEVICE,
   addresses: [],
   routes: [
     { destination: '0.0.0.0/0', gateway: '10.16.0.1' },
@@ -24,12 +17,6 @@ const OUTPUT: DeviceOutput = {
     { destination: '10.99.0.1/32', gateway: '10.16.0.1' },
     { destination: 'fd00:99::1/128', gateway: 'fd00:10:16::1' },
   ],
-  checksumOffload: true,
-  connected: true,
-  detectsDuplicates: true,
-  probeMs: 40,
-  gateways: [],
-  needsGateways: false,
 };
 const LINK = { ifname: 'eth0', address: OUTPUT.mac, mtu: 1_400, flags: ['UP'], addr_info: [] };
 const V4: RouteJson = { dst: 'default', gateway: '10.16.0.1', dev: 'eth0' };

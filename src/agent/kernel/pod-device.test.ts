@@ -1,7 +1,7 @@
 /** How long a gateway is asked, with a kernel that is simulated as far as that goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attachmentKey, type DeviceName } from '../world/attachment.ts';
+import { POD_DEVICE } from '../testing/pod-device.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { HostNetwork } from './host-network.ts';
 import { makeDevice, NOTHING_FOUND } from './pod-device.ts';
@@ -9,20 +9,8 @@ import type { Programs } from './programs.ts';
 
 const GATEWAY = '10.16.0.1';
 const OUTPUT: DeviceOutput = {
-  kind: 'device',
-  name: 'c0ffee_h' as DeviceName,
-  attachment: attachmentKey('c0ffee', 'eth0'),
-  alias: 'kiln:c0ffee/eth0',
-  namespacePath: '/run/netns/a',
-  innerName: 'eth0',
-  mac: '00:00:00:aa:bb:01',
-  mtu: 1_400,
-  addresses: ['10.16.0.5/16'],
+  ...POD_DEVICE,
   routes: [],
-  checksumOffload: true,
-  connected: true,
-  detectsDuplicates: true,
-  probeMs: 40,
   gateways: [GATEWAY],
   needsGateways: true,
 };

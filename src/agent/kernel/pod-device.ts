@@ -63,7 +63,7 @@ export interface Made {
 export interface Hands {
   readonly programs: Programs;
   readonly host: HostNetwork;
-  /** Whether the output still stands: nobody is asked for a pod that is deleted meanwhile. Missing: it does. */
+  /** Whether the output still stands: for a pod that is deleted meanwhile no gateway is asked. Missing: it does. */
   readonly isWanted?: () => boolean;
 }
 
@@ -238,7 +238,7 @@ function isOver({ addresses }: DeviceOutput, { open, checked }: Look): boolean {
   return open.length === 0 && !(addresses.some(isV6) && checked.tentative);
 }
 
-/** @param known gateways that have answered. @throws Error if one has to answer and does not, and somebody waits for it */
+/** @param known gateways that have answered. @throws Error if one has to answer and does not, and a request waits for it */
 async function reachedGateways(asking: Asking & Standing, output: DeviceOutput, known: readonly string[]): Promise<readonly string[]> {
   let [open, reached] = [unreached(output, known), known];
   for (let waited = 0; open.length > 0 && asking.isWanted(); waited += silenceMs(output)) {

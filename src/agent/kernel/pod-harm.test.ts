@@ -3,32 +3,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { kernelChange } from '../listing/kernel-change.ts';
-import { attachmentKey, type DeviceName } from '../world/attachment.ts';
+import { POD_DEVICE } from '../testing/pod-device.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
 import { isHarm } from './pod-harm.ts';
 import { Suspects } from './suspects.ts';
 
 const OUTPUT: DeviceOutput = {
-  kind: 'device',
-  name: 'c0ffee_h' as DeviceName,
-  attachment: attachmentKey('c0ffee', 'eth0'),
-  alias: 'kiln:c0ffee/eth0',
-  namespacePath: '/run/netns/a',
-  innerName: 'eth0',
-  mac: '00:00:00:aa:bb:01',
-  mtu: 1_400,
+  ...POD_DEVICE,
   addresses: ['10.16.0.5/16', 'fd00:10:16::5/112'],
   routes: [
     { destination: '0.0.0.0/0', gateway: '10.16.0.1' },
     { destination: '::/0', gateway: 'fd00:10:16::1' },
     { destination: '10.99.0.1/32', gateway: '10.16.0.1' },
   ],
-  checksumOffload: true,
-  connected: true,
-  detectsDuplicates: true,
-  probeMs: 40,
-  gateways: [],
-  needsGateways: false,
 };
 const LINK =
   '2: eth0@if7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1400 qdisc noqueue state UP group default \\    link/ether 00:00:00:aa:bb:01 brd ff:ff:ff:ff:ff:ff link-netnsid 0';

@@ -1,5 +1,5 @@
 /**
- * Devices that another program may have changed: each is looked at soon, and one that is changed over and over less and less often, since whoever is
+ * Devices that another program may have changed: each is looked at soon, and one that is changed over and over less and less often, since a program
  * in the pod may do so for ever.
  */
 import { doublingDelay } from '../../timing/backoff.ts';

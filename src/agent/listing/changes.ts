@@ -26,7 +26,7 @@ const LONGEST_RESTART_MS = 30_000;
 export interface Listing {
   /** Whether it may show what this change of the node's own namespace changed. Missing: nothing tells of its changes. */
   readonly concerns?: (change: KernelChange) => boolean;
-  /** Called for each change in another namespace: as cheap as can be, since whoever is in it makes as many as it likes. */
+  /** Called for each change in another namespace: as cheap as can be, since a program in it makes as many as it likes. */
   readonly inside?: (change: KernelChange) => void;
   /** Changes in other namespaces may have been missed. */
   readonly missed?: () => void;

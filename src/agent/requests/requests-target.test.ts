@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../timing/clock.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
+import { POD_DEVICE } from '../testing/pod-device.ts';
 import { attachmentKey, deviceOf, type DeviceName, hostDevice, unusualDevice } from '../world/attachment.ts';
 import { NodeWorld, type ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
@@ -101,22 +102,10 @@ test('a DEL is answered when no write of the interface is under way', async () =
 
 const POD = { namespace: 'shop', name: 'web' };
 const OUTPUT: DeviceOutput = {
-  kind: 'device',
+  ...POD_DEVICE,
   name: hostDevice('a', 'eth0'),
   attachment: attachmentKey('a', 'eth0'),
   alias: 'kiln:a/eth0',
-  namespacePath: '/run/netns/a',
-  innerName: 'eth0',
-  mac: '00:00:00:aa:bb:01',
-  mtu: 1_400,
-  addresses: ['10.16.0.5/16'],
-  routes: [{ destination: '0.0.0.0/0', gateway: '10.16.0.1' }],
-  checksumOffload: true,
-  connected: true,
-  detectsDuplicates: true,
-  probeMs: 40,
-  gateways: [],
-  needsGateways: false,
 };
 const SOUND = {
   ...{ kind: 'present', mac: OUTPUT.mac, mtu: 1_400, up: true },

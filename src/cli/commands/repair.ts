@@ -175,7 +175,7 @@ async function refuseKubeOvn({ leaseNamespace: namespace }: RepairFlags, { clien
   try {
     await watch.untilSynced();
     if (watch.state.kind !== 'held') return;
-    // A Lease that nobody renews any more counts as held at first: it is only a matter of waiting.
+    // A Lease that is not renewed any more counts as held until it has run out.
     await new Promise((done) => setTimeout(done, RENEWED_MS));
     if (watch.state.kind === 'held') throw kubeOvnLeads(namespace, watch.state.holder);
   } finally {

@@ -59,7 +59,7 @@ test('its files are of ASCII alone: any other character would double the memory 
 
 test('the licences of the packages in it are beside it', () => {
   const licenses = readFileSync(join(dist, 'LICENSES.txt'), 'utf8');
-  for (const name of ['undici', 'commander', 'yaml', 'prom-client', 'pino', '@kubernetes/client-node', '@marcbachmann/cel-js'])
+  for (const name of ['undici', 'commander', 'yaml', 'prom-client', 'pino', '@kubernetes/client-node', '@marcbachmann/cel-js', 'ws'])
     assert.match(licenses, new RegExp(`^${name} \\d.*\\)$`, 'm'));
 });
 

@@ -75,6 +75,9 @@ export const UNUSED: readonly UnusedPart[] = [
   // Writes the log in a thread of its own.
   { importer: 'pino', specifier: './lib/transport', source: 'module.exports = undefined;' },
   { importer: 'pino', specifier: './transport', source: 'module.exports = undefined;' },
+  // Native code that makes it quicker, and that it does without.
+  { importer: 'ws', specifier: 'bufferutil', source: 'throw new Error("left out");' },
+  { importer: 'ws', specifier: 'utf-8-validate', source: 'throw new Error("left out");' },
 ];
 
 const withoutUnusedParts: Plugin = {

@@ -45,6 +45,7 @@ test('the list has every annotation that the product names', () => {
     'owner',
     'uid',
     'rule',
+    'spec',
     'mac',
     'mtu',
     'let-go',

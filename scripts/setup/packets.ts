@@ -1,7 +1,7 @@
 import { missingPrograms } from '../../lab/node/requirements.ts';
 import { installPackages } from './debian.ts';
 
-const PACKAGES = ['iproute2', 'util-linux', 'iputils-ping', 'procps', 'ethtool', 'nftables'];
+const PACKAGES = ['iproute2', 'util-linux', 'iputils-ping', 'procps', 'ethtool', 'nftables', 'socat'];
 
 /** The programs of nodes that carry packets, which only root on Linux can have. */
 export async function setUpPackets(): Promise<void> {

@@ -256,14 +256,16 @@ function factsOf({ kernel, vswitch }: SimulatedNode, { id, path, pod }: Sandbox,
     ({ ports, name }) => name === 'br-int' && port !== undefined && hasMember(ports, port[0]),
   );
   const row = [...vswitch.database.rows('Interface').values()].find(({ name }) => name === outer.name);
+  // A port that ovs-vswitchd could not open carries nothing, also while its device is back.
+  const isOpen = row !== undefined && typeof row['error'] !== 'string';
   return [
     ...(inner.up && outer.up ? [`${of} pair`] : []),
     `${of} mac ${inner.mac}`,
     `${of} mtu ${Math.min(inner.mtu, outer.mtu)}`,
     ...globalAddresses(inner).map((address) => `${of} address ${address}`),
     ...inside.routes.filter(({ dev, via }) => dev === one && via !== undefined).map(({ dst, via }) => `${of} route ${dst} ${via}`),
-    ...(isInBridge ? [`${of} port`] : []),
-    ...(row !== undefined && keysOf(row).has(portKey.port) ? [`${of} logical port ${keysOf(row).get(portKey.port)}`] : []),
+    ...(isInBridge && isOpen ? [`${of} port`] : []),
+    ...(isOpen && keysOf(row).has(portKey.port) ? [`${of} logical port ${keysOf(row).get(portKey.port)}`] : []),
     ...(row !== undefined && keysOf(row).has('ovn-installed') ? [`${of} installed`] : []),
   ];
 }

@@ -40,7 +40,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/takeover/there-and-back.test.ts': { seconds: 15, long: { seconds: 40 } },
   'test/charts/ordering.test.ts': { seconds: 20, cores: 0.5, long: { seconds: 60 } },
   'test/charts/rendering.test.ts': { seconds: 15, cores: 0.9 },
-  'test/packets/nat.test.ts': { seconds: 40, cores: 0.6 },
+  'test/packets/nat.test.ts': { seconds: 50, cores: 0.6 },
   'test/packets/external-gateway.test.ts': { seconds: 40, cores: 0.5, onlyLong: true },
   'test/packets/gateway-node.test.ts': { seconds: 90, cores: 0.6, onlyLong: true },
   'test/packets/interconnection.test.ts': { seconds: 40, cores: 0.5, onlyLong: true },

@@ -9,7 +9,6 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import type { NetworkNamespace } from '../../lab/node/namespace.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
-import { LONG_RUN } from '../../src/testing/long-run.ts';
 import { until } from '../../src/testing/until.ts';
 import { type AgentNode, PacketCluster, type RunningPod, skip } from './packet-cluster.ts';
 import { thereAndBack } from './there-and-back.ts';
@@ -227,22 +226,20 @@ test(
   },
 );
 
-// It takes half a minute to minutes: for the long run.
-if (LONG_RUN)
-  test(
-    'given back to Kube-OVN and taken over again under traffic: no row changes, connections across nodes and to outside live, nothing is lost',
-    { skip },
-    async (t) => {
-      const far = await cluster.runPod('far', nodeNamed('node-1'), INSIDE);
-      stops.unshift(() => far.sandbox.delete());
-      const [address = ''] = far.address.split(',');
-      await thereAndBack(t, cluster, [
-        { what: 'between pods of two nodes', from: plain, to: far.sandbox.namespace, address },
-        { what: 'from a pod with the address of an OvnSnatRule', from: plain, to: outside, address: OUTSIDE.v4 },
-        { what: 'from a pod with an OvnFip', from: web, to: outside, address: OUTSIDE.v6 },
-      ]);
-    },
-  );
+test(
+  'given back to Kube-OVN and taken over again under traffic: no row changes, connections across nodes and to outside live, nothing is lost',
+  { skip },
+  async (t) => {
+    const far = await cluster.runPod('far', nodeNamed('node-1'), INSIDE);
+    stops.unshift(() => far.sandbox.delete());
+    const [address = ''] = far.address.split(',');
+    await thereAndBack(t, cluster, [
+      { what: 'between pods of two nodes', from: plain, to: far.sandbox.namespace, address },
+      { what: 'from a pod with the address of an OvnSnatRule', from: plain, to: outside, address: OUTSIDE.v4 },
+      { what: 'from a pod with an OvnFip', from: web, to: outside, address: OUTSIDE.v6 },
+    ]);
+  },
+);
 
 test('T45 an OvnFip changes its type under traffic: the host outside goes on with the other MAC', { skip }, async (t) => {
   const pinging = outside.ping(CENTRAL.v4);

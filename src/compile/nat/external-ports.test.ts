@@ -77,6 +77,18 @@ test('an OvnEip that a user made for the port gives it its address, and stays wh
   assert.ok(bench.object('ovn-eips', 'red-external'));
 });
 
+test('an OvnEip that Kube-OVN made for the port, and did not mark, goes with the port', () => {
+  const { bench } = new NatScene();
+  const { metadata, spec, status } = bench.object('ovn-eips', PORT) ?? assert.fail();
+  bench.put('ovn-eips', { metadata: { ...metadata, annotations: {} }, spec, status: status ?? {} });
+  bench.converge();
+  assert.deepEqual(bench.row('Logical_Router_Port', PORT)?.['networks'], ['172.20.0.2/24']);
+  assert.equal(bench.object('ovn-eips', PORT)?.metadata.annotations?.['kiln.io/port-of'], 'blue');
+  bench.edit('vpcs', 'blue', { enableExternal: false });
+  bench.converge();
+  assert.deepEqual([bench.row('Logical_Router_Port', PORT), bench.keys('ovn-eips')], [undefined, []]);
+});
+
 test('extraExternalSubnets replace the default one, and one that is taken from the list goes', () => {
   const scene = new NatScene();
   const { bench } = scene;

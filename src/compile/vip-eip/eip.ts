@@ -68,7 +68,10 @@ export const ovnEip: Rule = {
     const report: PatchOutput = {
       ...patchOf(object),
       ...inUse(name, uses),
-      annotations: { [annotationKey.vpcNat]: uses.last === '' ? null : uses.last },
+      annotations: {
+        [annotationKey.vpcNat]: uses.last === '' ? null : uses.last,
+        ...(vpc !== undefined && isOfKubeOvnsPort(object, type, observed.metadata.annotations) && { [kilnAnnotation.portOf]: vpc }),
+      },
     };
     if (object.terminating)
       return blockersOf(world, 'ovn-eips', name).count === 0 ? outputs : [...outputs, { ...report, status: { nat: uses.nat } }];
@@ -78,6 +81,14 @@ export const ovnEip: Rule = {
     return isObsolete ? [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }] : [...outputs, report];
   },
 };
+
+/**
+ * Whether Kube-OVN gave this OvnEip its address for the port of a router. Kube-OVN deletes such an OvnEip with the port, whoever made it, and
+ * marks none: after a take-over it goes with the port as well.
+ */
+function isOfKubeOvnsPort({ held }: AddressObject, type: string, annotations: Readonly<Record<string, string>> | undefined): boolean {
+  return type === 'lrp' && held !== undefined && annotations?.[kilnAnnotation.given] === undefined;
+}
 
 /** Addresses of a Subnet that rows of other programs, or leftovers of Kube-OVN, translate: no rule could use an OvnEip with one. Sorted. */
 const translatedElsewhere: Query<readonly string[]> = defineQuery('addresses-translated-elsewhere', (world, subnet) => {

@@ -159,7 +159,11 @@ export const KILN_ANNOTATIONS = {
     use: 'acts',
     what: 'how long the address stays reserved while nothing uses it, such as `24h`',
   },
-  portOf: { on: 'OvnEip', use: 'acts, writes', what: 'the Vpc for whose router port Kiln made it, or Kube-OVN before a take-over; Kiln deletes it with the port' },
+  portOf: {
+    on: 'OvnEip',
+    use: 'acts, writes',
+    what: 'the Vpc for whose router port Kiln made it, or Kube-OVN before a take-over; Kiln deletes it with the port',
+  },
   gatewayOf: {
     on: 'Node',
     use: 'acts, writes',

@@ -77,3 +77,27 @@ test('with its last rule and Subnet all of it goes, and the address of its port'
   assert.equal(bench.object('ovn-eips', 'blue-external'), undefined);
   assert.equal(bench.writesAfterRestart(), 0);
 });
+
+test('its gateway chassis follow the nodes; without a gateway node they stay', () => {
+  const made = scene(true);
+  const { bench } = made;
+  const chassis = (): unknown =>
+    made
+      .rowsOf('Gateway_Chassis', 'vpc//blue')
+      .map((row) => String(row['chassis_name']))
+      .toSorted();
+  bench.removeByForce('vpcs', 'blue');
+  bench.converge();
+  assert.deepEqual(chassis(), ['chassis-gw1', 'chassis-gw2']);
+  made.gatewayNode('gw3');
+  bench.delete('nodes', 'gw1');
+  bench.converge();
+  assert.deepEqual(chassis(), ['chassis-gw2', 'chassis-gw3']);
+  assert.equal(bench.writesAfterRestart(), 0);
+  made.gatewayNode('gw2', {});
+  made.gatewayNode('gw3', {});
+  bench.converge();
+  assert.deepEqual(chassis(), ['chassis-gw2', 'chassis-gw3']);
+  made.put('vpcs', 'blue', { enableExternal: true });
+  assert.deepEqual(chassis(), []);
+});

@@ -11,6 +11,8 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { addressesOfLostPorts } from '../../nat/external-ports.ts';
+import { gatewayChassis, gatewayChassisRows } from '../../nat/gateway-chassis.ts';
+import { EXTERNAL_PORTS_RULE } from '../../../nb/ownership.ts';
 import { NAT_RULES } from '../../../world/nat-rules.ts';
 import { retainedRows } from '../../retained-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
@@ -78,9 +80,18 @@ export const orphanedVpc: Rule = {
   over: (world) => world.rows.ownersOf('vpc'),
   run: (world, vpc) => {
     if (world.ask(isEmitted, vpc) || !(world.ask(hasNetworks, vpc) || world.ask(hasNatRules, vpc))) return [];
-    return [...retainedRows(world, `vpc//${vpc}`), ...addressesOfLostPorts(world, vpc)];
+    return [...withPresentChassis(world, vpc, retainedRows(world, `vpc//${vpc}`)), ...addressesOfLostPorts(world, vpc)];
   },
 };
+
+/** The rows of a Vpc as they are, but the chassis of its external ports, which follow the gateway nodes; without one they stay as they are. */
+function withPresentChassis(world: World, vpc: string, rows: readonly RowOutput[]): readonly RowOutput[] {
+  if (world.ask(gatewayChassis, vpc).length === 0) return rows;
+  const ports = rows.filter(({ id, rule }) => rule === EXTERNAL_PORTS_RULE && tableOf(id) === 'Logical_Router_Port');
+  const isOfPort = ({ id, parent }: RowOutput): boolean =>
+    tableOf(id) === 'Gateway_Chassis' && ports.some((port) => port.id === parent?.id);
+  return [...rows.filter((row) => !isOfPort(row)), ...ports.flatMap((port) => gatewayChassisRows(world, vpc, port))];
+}
 
 const isEmitted: Query<boolean> = defineQuery('vpc-emitted', (world, vpc) => emittedVpc(world, vpc) !== undefined);
 

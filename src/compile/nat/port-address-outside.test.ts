@@ -31,6 +31,7 @@ test('one that rules use stays; Vpc and OvnEip say what to do, and that does it'
   made.put('ovn-snat-rules', 's1', { ovnEip: PORT, vpc: 'blue', v4IpCidr: '10.5.0.0/24' });
   otherNetwork(made);
   assert.deepEqual(networks(made), ['172.20.0.2/24']);
+  assert.equal(bench.object('ovn-eips', PORT)?.status?.['ready'], false);
   const { status, message = '' } = bench.condition('vpcs', 'blue', 'External') ?? assert.fail();
   assert.equal(status, 'False');
   assert.match(message, /OvnEip blue-external, which is outside of 192\.168\.7\.0\/24/);
@@ -57,6 +58,7 @@ test('a rule whose OvnEip is outside of the network says so, until it names anot
   otherNetwork(made);
   const { reason, message = '' } = bench.condition('ovn-fips', 'f1', 'Accepted') ?? assert.fail();
   assert.equal(reason, 'AddressOutOfRange');
+  assert.equal(bench.object('ovn-eips', 'e1')?.status?.['ready'], false);
   assert.match(message, /spec\.ovnEip "e1" has an address outside of 192\.168\.7\.0\/24, the network that Subnet external has now/);
   made.eip('e2');
   bench.edit('ovn-fips', 'f1', { ovnEip: 'e2' });

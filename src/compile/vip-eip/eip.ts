@@ -28,6 +28,7 @@ import { portAddressText } from '../pod/port/pod-port.ts';
 import { isWithin, subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
+import { nodeChassis } from '../nat/gateway-chassis.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
 import { translations } from '../nat/translation.ts';
 import { addressOutputs, networkWithout, ownerOf, patchOf } from './address-object.ts';
@@ -42,13 +43,15 @@ export const ovnEip: Rule = {
     const type = object.typeInEffect ?? object.type;
     const uses = usesOf(world, object);
     const vpc = vpcOfEip(world, name, object.subnet);
-    const ready = type === 'lrp' ? vpc !== undefined && hasExternalPort(world, vpc, object.subnet) : true;
+    const isConnected = type !== 'lrp' || (vpc !== undefined && hasExternalPort(world, vpc, object.subnet));
+    // A rule cannot use an address outside of the network that the Subnet has now.
+    const ready = isConnected && world.ask(outOfNetwork, name) === '';
     const outputs = addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
       ineffective: [
         ...unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
         ...(type === 'lrp' && vpc === undefined ? [unusedPort(name, object.subnet)] : []),
-        ...(type === 'lsp' && !world.ask(nodeExists, name) ? [unservedPort(name)] : []),
+        ...(type === 'lsp' ? unservedPort(world, name) : []),
       ],
       replacedBy: type === 'lrp' && vpc !== undefined ? `Vpc ${vpc}` : undefined,
       avoid: object.held === undefined ? world.ask(translatedElsewhere, object.subnet) : undefined,
@@ -128,17 +131,27 @@ function unusedPort(name: string, subnet: string): Finding {
   );
 }
 
-function unservedPort(name: string): Finding {
-  return findingOf(
-    { kind: 'OvnEip', name },
-    {
-      code: 'EipTypeInvalid',
-      field: 'spec.type',
-      value: 'lsp',
-      problem: 'is for the port of a gateway node, and no Node has the name of this OvnEip',
-      rule: commandText`such an OvnEip has the name of the Node whose agent serves it; kubectl get nodes`,
-    },
-  );
+/** The agent of the node serves it; no label is needed. */
+function unservedPort(world: World, name: string): readonly Finding[] {
+  const lacking = world.ask(nodeExists, name)
+    ? world.ask(nodeChassis, name) === ''
+      ? 'the Node of that name has no chassis: no agent runs there, or none has reported yet'
+      : ''
+    : 'no Node has the name of this OvnEip';
+  if (lacking === '') return [];
+  const next = world.ask(nodeExists, name) ? commandText`kubectl describe node ${name}` : 'kubectl get nodes';
+  return [
+    findingOf(
+      { kind: 'OvnEip', name },
+      {
+        code: 'EipTypeInvalid',
+        field: 'spec.type',
+        value: 'lsp',
+        problem: `is for the port of a gateway node, and ${lacking}`,
+        rule: `such an OvnEip has the name of the Node whose agent serves it; ${next}`,
+      },
+    ),
+  ];
 }
 
 export const iptablesEip: Rule = {

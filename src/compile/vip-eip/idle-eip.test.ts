@@ -31,3 +31,16 @@ test('an OvnEip whose Subnet was removed by force says so until it is there agai
   bench.converge();
   assert.equal(bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
+
+test('an OvnEip of type lsp whose Node has no chassis says so: no agent serves it; a label is not needed', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  bench.put('nodes', { metadata: { name: 'gw3' }, spec: {}, status: { addresses: [] } });
+  made.eip('gw3', { type: 'lsp' });
+  const { message = '' } = bench.condition('ovn-eips', 'gw3', 'WithoutEffect') ?? assert.fail();
+  assert.match(message, /spec\.type "lsp" .* the Node of that name has no chassis.*; kubectl describe node gw3/);
+  made.gatewayNode('gw3', {});
+  bench.converge();
+  assert.equal(bench.condition('ovn-eips', 'gw3', 'WithoutEffect'), undefined);
+  assert.equal(bench.writesAfterRestart(), 0);
+});

@@ -9,6 +9,7 @@ import { formatAddress, parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -116,7 +117,8 @@ function ecmpSessions(world: World, vpc: string): readonly BfdSession[] {
 const nodeAddresses: Query<readonly string[]> = defineQuery('gateway-node-addresses', (world, name) => {
   const eip = world.addressObject('ovn-eips', name);
   if (eip === undefined || eip.terminating || (eip.typeInEffect ?? eip.type) !== 'lsp') return [];
-  if (world.ovnEips.get(name)?.status?.ready !== true) return [];
+  // What the agent reported before the Subnet came back with another network is not so any more.
+  if (world.ovnEips.get(name)?.status?.ready !== true || world.ask(outOfNetwork, name) !== '') return [];
   return [eip.held?.v4 ?? '', eip.held?.v6 ?? ''].filter((address) => address !== '');
 });
 

@@ -329,6 +329,11 @@ export const REASONS = {
 
   // External networks and address translation.
   ExternalOff: { means: 'a Vpc names external Subnets and has no spec.enableExternal', next: 'set spec.enableExternal, or empty the list' },
+  NoRouteOutside: {
+    means:
+      'the router of a Vpc has a port in an external Subnet, and no route leads by way of it: hosts beyond that network are not reached',
+    next: 'add the route that the message has to spec.staticRoutes; where only hosts of that network are to be reached, leave it',
+  },
   ExternalSubnetInvalid: { means: 'a Subnet that a Vpc requests an external port in cannot have one', next: 'name another Subnet' },
   ExternalGatewayConfigInvalid: {
     means: 'a key of ConfigMap ovn-external-gw-config has a value that cannot be carried out, or has no effect',

@@ -14,6 +14,9 @@ import { isWithin, subnetView } from '../subnet/validity/subnet-view.ts';
 import { gatewayChassis } from './gateway-chassis.ts';
 import { gatewayConfigFinding } from './gateway-config-finding.ts';
 
+/** Most nodes that a message names. */
+const NAMED = 3;
+
 export interface Problem {
   readonly reason: Reason;
   readonly message: string;
@@ -87,12 +90,21 @@ function ofConfig({ code, message }: Finding): Problem {
 /** No chassis can host a port of the Vpc. */
 export function gatewayNodeProblem(world: World, vpc: string, subnet: string): Problem | undefined {
   if (world.ask(gatewayChassis, vpc).length > 0) return undefined;
-  return problemOf(
-    world,
-    ...([vpc, subnet, 'NoGatewayNode'] as const),
-    'needs a gateway node, and there is none',
-    commandText`a gateway node has label ${labelKey.externalGateway}=true, and its agent runs; kubectl label node NODE ${labelKey.externalGateway}=true`,
-  );
+  const labelled = [...world.nodes.bucket('externalGateway', 'true')].toSorted();
+  const [first] = labelled;
+  const what = first === undefined ? 'and there is none' : `and no node with its label has a chassis: ${someOf(labelled)}`;
+  const rule = `a gateway node has label ${labelKey.externalGateway}=true, and its agent, or that of Kube-OVN, reports its chassis`;
+  const next =
+    first === undefined
+      ? commandText`kubectl label node NODE ${labelKey.externalGateway}=true`
+      : commandText`kubectl describe node ${first}`;
+  return problemOf(world, vpc, subnet, 'NoGatewayNode', `needs a gateway node, ${what}`, `${rule}; ${next}`);
+}
+
+/** The first names of a list, and how many more there are. */
+function someOf(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Type in effect and Subnet of an OvnEip. */

@@ -147,7 +147,7 @@ test('kiln status has a Vpc whose router has no external port, with the cause', 
     statusOf(bench.world, true)
       .findings.filter(({ kind }) => kind === 'Vpc')
       .map(({ what, key, message }) => `${what} ${key}: ${message}`);
-  assert.match(found().join('\n'), /^not ready red: Vpc red: spec\.extraExternalSubnets\[0\] "nowhere" does not exist/);
+  assert.match(found().join('\n'), /^not ready red: Vpc red: spec\.extraExternalSubnets\[0\] "nowhere" does not exist/m);
   for (const name of ['gw1', 'gw2']) bench.delete('nodes', name);
   bench.edit('vpcs', 'red', { extraExternalSubnets: [] });
   bench.converge();

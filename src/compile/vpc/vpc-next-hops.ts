@@ -10,6 +10,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { subnetAcceptance } from '../subnet/validity/subnet-acceptance.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
+import { unconnectedExternal } from './unconnected-external.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { routerId, vpcSpec } from './vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -26,6 +27,8 @@ export const unreachableNextHops: Query<readonly Finding[]> = defineQuery('vpc-u
     const having = networks.filter(({ cidr }) => cidrContains(cidr, address));
     if (having.some(({ notAccepted }) => notAccepted === undefined)) return [];
     const [only] = having;
+    const external = only === undefined ? unconnectedExternal(world, name, address) : undefined;
+    if (external !== undefined) return [findingOf({ kind: 'Vpc', name }, { code: 'NextHopUnreachable', field, value, ...external })];
     const problem =
       only?.notAccepted === undefined
         ? 'lies in no network of the Vpc'

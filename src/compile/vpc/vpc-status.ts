@@ -33,6 +33,7 @@ import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { ineffectivePeeredRoutes } from './peered-routes.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
 import { peeringCondition } from './vpc-peering.ts';
+import { noWayOutside } from './way-outside.ts';
 import type { VpcView } from './vpc-view.ts';
 import { vpcOwner, isStandby, vpcSpec, vpcView } from './vpc-view.ts';
 import { loadBalancersOf } from './vpc-load-balancers.ts';
@@ -132,6 +133,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...hiddenDefaultRoutes(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(unansweredNextHops, name),
+    ...world.ask(noWayOutside, name),
     ...world.ask(overlappingPeerings, name),
     ...world.ask(ineffectivePeeredRoutes, name),
     ...sharedRoutes(world, view, spec, wrong),

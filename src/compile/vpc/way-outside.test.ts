@@ -1,0 +1,78 @@
+/** A Vpc with an external port says whether a route leads outside, and what the next hop of a route outside waits for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NatScene } from '../../testing/nat-scene.ts';
+
+const outside = { policy: 'policyDst', cidr: '0.0.0.0/0', nextHopIP: '172.20.0.1' };
+
+const said = ({ bench }: NatScene): string => bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '';
+
+test('a Vpc with a port in an external Subnet and no route by way of it says so, and which one to add', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect')?.reason, 'NoRouteOutside');
+  assert.match(
+    said(made),
+    /port in Subnet external, and no route .*spec\.staticRoutes \{cidr: 0\.0\.0\.0\/0, nextHopIP: 172\.20\.0\.1, policy/,
+  );
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ ...outside, nextHopIP: '10.5.0.9' }] });
+  bench.converge();
+  assert.match(said(made), /no route of the Vpc leads by way of it/);
+  bench.edit('vpcs', 'blue', { staticRoutes: [outside] });
+  bench.converge();
+  assert.equal(said(made), '');
+  bench.edit('vpcs', 'blue', {
+    staticRoutes: [],
+    policyRoutes: [{ action: 'reroute', match: 'ip4', priority: 10, nextHopIP: '172.20.0.9' }],
+  });
+  bench.converge();
+  assert.equal(said(made), '');
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
+test('a Subnet of the Vpc that shares its traffic over gateway nodes is a way outside', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  for (const name of ['gw1', 'gw2']) made.eip(name, { type: 'lsp' });
+  bench.edit('vpcs', 'blue', { enableBfd: true });
+  bench.edit('subnets', 'inside', { enableEcmp: true });
+  bench.converge();
+  assert.match(said(made), /no route of the Vpc leads by way of it/);
+  for (const name of ['gw1', 'gw2']) {
+    const eip = bench.object('ovn-eips', name) ?? assert.fail();
+    bench.put('ovn-eips', { metadata: { name }, spec: eip.spec, status: { ...eip.status, ready: true } });
+  }
+  bench.converge();
+  assert.equal(said(made), '');
+});
+
+test('a route outside says what it waits for: the Vpc requests no port, it has none yet, or its Subnet does not exist', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  bench.edit('vpcs', 'blue', { enableExternal: false, staticRoutes: [outside] });
+  bench.converge();
+  assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect')?.reason, 'NextHopUnreachable');
+  assert.match(said(made), /network of external Subnet external, in which the router has no port; .*: set spec\.enableExternal/);
+  made.gatewayNode('gw1', {});
+  made.gatewayNode('gw2', {});
+  bench.edit('vpcs', 'blue', { enableExternal: true });
+  bench.converge();
+  assert.match(said(made), /the router has no port; .* condition External of the Vpc says what that waits for/);
+  assert.match(bench.condition('vpcs', 'blue', 'External')?.message ?? '', /needs a gateway node, and there is none; /);
+  for (const name of ['gw1', 'gw2']) {
+    const { metadata } = made.gatewayNode(name);
+    bench.put('nodes', {
+      metadata: { ...metadata, annotations: { 'ovn.kubernetes.io/chassis': '' } },
+      spec: {},
+      status: { addresses: [] },
+    });
+  }
+  bench.converge();
+  assert.match(
+    bench.condition('vpcs', 'blue', 'External')?.message ?? '',
+    /no node with its label has a chassis: gw1, gw2; .*; kubectl describe node gw1$/,
+  );
+  bench.edit('vpcs', 'blue', { extraExternalSubnets: ['elsewhere'], staticRoutes: [{ ...outside, nextHopIP: '172.30.0.1' }] });
+  bench.converge();
+  assert.match(said(made), /external Subnet elsewhere, which it requests, does not exist/);
+});

@@ -8,7 +8,6 @@ import { readFile } from 'node:fs/promises';
 import { findKubernetesProgram } from '../lab/programs/kubernetes.ts';
 import { monitoredColumns } from '../src/nb/tables.ts';
 import { OvsdbSession } from '../src/ovsdb/index.ts';
-import { NODE_FLAGS } from '../src/runtime/heap.ts';
 import { Crowd } from './crowd.ts';
 import { measuredProgram } from './measured-program.ts';
 import { NotMeasured } from './progress-watch.ts';
@@ -32,7 +31,7 @@ async function auditOf(pods: number, standing: readonly string[]): Promise<Bench
     const before = await crowd.northboundFingerprint();
     const { file, env } = await measuredProgram('kiln');
     const flags = [`--kubeconfig=${kubeconfig}`, `--ovn-nb=${northbound}`, `--request-timeout=${TIMEOUT}`];
-    const audited = await ended(process.execPath, [...NODE_FLAGS, file, 'audit', '--output=json', ...flags], env);
+    const audited = await ended(process.execPath, [file, 'audit', '--output=json', ...flags], env);
     if (audited.exit > 1) throw new NotMeasured(`kiln audit ended with ${audited.exit}: ${audited.err}`);
     const { count, counts } = JSON.parse(audited.out) as { readonly count: number; readonly counts: Readonly<Record<string, number>> };
     if (counts['Pod'] !== pods) throw new NotMeasured(`the audit saw ${counts['Pod'] ?? 0} of ${pods} pods`);

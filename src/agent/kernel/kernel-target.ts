@@ -207,6 +207,8 @@ export class KernelTarget implements Target {
     if (observed.kind === 'no-namespace') return;
     if (observed.kind === 'absent') {
       this.#refuseWithFormerPort(name);
+      // It is not absent any more: Open vSwitch may open it before it is read, and its port would be removed.
+      if (world.devices.peek(name) !== undefined) world.devices.delete(name);
       this.#given.make(name);
       // One end may be left of an earlier attempt.
       if (ourLinks(host.latest).has(name)) await this.#delete(name);

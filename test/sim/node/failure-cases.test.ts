@@ -40,6 +40,19 @@ test('what another program takes inside of a pod comes back, also in the middle 
   }
 });
 
+test('a port that Open vSwitch opened again for a device that is made again is not removed any more', async () => {
+  const steps: readonly NodeStep[] = [
+    { ...POD, name: 'a' },
+    { ...POD, name: 'b' },
+    { do: 'wait', ms: 7_000 },
+    { do: 'harm', what: 'link', number: 0 },
+    { do: 'harm', what: 'link-down', number: 1 },
+    { do: 'wait', ms: 20 },
+    ...END,
+  ];
+  for (let seed = 40_090; seed < 40_100; seed += 1) assert.deepEqual((await replayNode(seed, steps)).findings, [], String(seed));
+});
+
 test('a device of the node that is deleted before the agent saw it comes back', async () => {
   for (const what of ['node-link', 'mirror-link'] as const)
     assert.deepEqual(

@@ -15,6 +15,7 @@ import { endpointsOf, northboundSession } from '../connection/connect.ts';
 import type { NorthboundWay } from '../connection/northbound-ways.ts';
 import type { SettingsFlags } from './leader.ts';
 import { settingsFor } from './leader.ts';
+import { correspondence } from './belongs-together.ts';
 import { certificateProblem } from '../connection/ovn-certificates.ts';
 
 export interface ObservationFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {}
@@ -31,34 +32,31 @@ export function addNorthboundFlags(command: Command): Command {
     .addOption(new Option('--ovn-key <file>', 'private key for ssl endpoints').env('KILN_OVN_KEY'));
 }
 
-/** The endpoints of the database; undefined if none is named. An empty variable names none. */
-export function northboundOf({ ovnNb = '' }: Pick<ObservationFlags, 'ovnNb'>): string | undefined {
-  return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
-}
-
 /**
- * Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that.
- * @param more `settings`: not those of the leader; `way`: to the database, which is only read, instead of `--ovn-nb`
+ * Lists everything once. Without a way, or if the database cannot be read, the World has no rows, and a warning reports the latter.
+ * @param way to the database, which is only read
+ * @param more `settings`: not those of the leader
  */
 export async function observe(
   flags: ObservationFlags,
   io: CommandIo,
-  { settings, way, ...more }: Pick<ObservationOptions, 'leavesRows'> & { readonly settings?: Settings; readonly way?: NorthboundWay } = {},
+  way: NorthboundWay | undefined,
+  { settings, ...more }: Pick<ObservationOptions, 'leavesRows'> & { readonly settings?: Settings } = {},
 ): Promise<Observation> {
-  const ovnNb = way?.ovnNb ?? northboundOf(flags) ?? '';
-  const endpoints = endpointsOf(ovnNb);
-  const options = way === undefined ? {} : { ...way.options, readOnly: true };
+  const endpoints = endpointsOf(way?.ovnNb ?? '');
   const observation = await Observation.open({
     client: io.client,
-    session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb, options),
+    session: way === undefined ? undefined : sessionOf(flags, way.ovnNb, { ...way.options, readOnly: true }),
     endpoints: endpoints.length,
     settings: settings ?? (await settingsFor(flags, io)),
     timeoutMs: requestTimeoutMs(flags),
     ...more,
   });
-  if (endpoints.length === 0) io.say('hint: Northbound rows are shown with --ovn-nb, or KILN_OVN_NB in the environment');
-  else if (!observation.northboundRead)
-    io.say(`warning: the Northbound database at ${way?.text ?? ovnNb} cannot be read: ${observation.northboundProblem ?? ''}`);
+  if (way === undefined) return observation;
+  if (!observation.northboundRead)
+    io.say(`warning: the Northbound database at ${way.text} cannot be read: ${observation.northboundProblem ?? ''}`);
+  else if (way.isFound && more.leavesRows !== true && correspondence(observation.world).kind === 'other')
+    io.say(`warning: the Northbound database at ${way.text} seems to be another cluster's; --ovn-nb or KILN_OVN_NB names the right one`);
   return observation;
 }
 

@@ -15,7 +15,10 @@ import { commandText } from '../../text/command-text.ts';
 import type { OvnFlags } from '../connection/connect.ts';
 import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { northboundOf } from '../connection/connect.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
+import { addNorthboundFlags, sessionOf } from '../cluster/observe.ts';
 import { clusterUid } from '../cluster/cluster-uid.ts';
 import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
@@ -55,9 +58,23 @@ export function addBackup(program: Command): void {
     const { verify } = flags;
     if (verify !== undefined) process.exitCode = await runVerify(verify, flags);
     else if (await knowsCluster(flags))
-      process.exitCode = await onCluster('backup', flags, async (io) => await runBackup(path, flags, io, await clusterUid(io)));
-    else process.exitCode = await ended(() => runBackup(path, flags, { out: print, say: printError }, undefined));
+      process.exitCode = await onCluster('backup', flags, async (io) =>
+        runBackup(path, flags, io, await clusterUid(io), await wayToNorthbound('backup', flags, io, 'writes')),
+      );
+    else process.exitCode = await ended(() => runBackup(path, flags, { out: print, say: printError }, undefined, namedWay(flags)));
   });
+}
+
+/** Without a cluster there is nothing to find it by. */
+function namedWay(flags: BackupFlags): NorthboundWay {
+  const ovnNb = northboundOf(flags);
+  if (ovnNb !== undefined) return { text: ovnNb, ovnNb, options: {}, isFound: false };
+  throw new CommandFailure(
+    EXIT.usage,
+    'kiln backup needs the Northbound database',
+    'neither --ovn-nb nor KILN_OVN_NB is set',
+    'kiln backup --ovn-nb tcp:HOST:6641',
+  );
 }
 
 function count(text: string): number {
@@ -96,18 +113,12 @@ export async function runBackup(
   flags: BackupFlags,
   io: Pick<CommandIo, 'out' | 'say'>,
   kubernetes: string | undefined,
+  way: NorthboundWay,
 ): Promise<number> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      'kiln backup needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB is set',
-      'kiln backup --ovn-nb tcp:HOST:6641',
-    );
+  if (way.isFound) io.say(`reading OVN by ${way.text}`);
   const now = Date.now();
   const file = await fileFor(path, flags, now);
-  const session = await openedSession('backup', flags, ovnNb);
+  const session = await openedSession('backup', flags, way);
   try {
     const written = await writeBackup(await readSnapshot(session, kubernetes), file, now);
     const gone = flags.keep === undefined ? [] : await keepNewest(dirname(file), flags.keep);
@@ -147,8 +158,8 @@ async function fileFor(path: string, { keep }: BackupFlags, now: number): Promis
 export const PATIENT = { probeIntervalMs: 120_000 } as const;
 
 /** A session that has read the database once. */
-export async function openedSession(command: string, flags: BackupFlags, ovnNb: string): Promise<OvsdbSession> {
-  const session = sessionOf(flags, ovnNb, { ...PATIENT, tables: { NB_Global: ['external_ids'] } });
+export async function openedSession(command: string, flags: BackupFlags, { ovnNb, options }: NorthboundWay): Promise<OvsdbSession> {
+  const session = sessionOf(flags, ovnNb, { ...PATIENT, ...options, tables: { NB_Global: ['external_ids'] } });
   try {
     await firstRead(session, requestTimeoutMs(flags));
     return session;

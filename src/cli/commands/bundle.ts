@@ -32,7 +32,8 @@ import { CommandFailure, EXIT, failureOf } from '../errors/command-failure.ts';
 import { LABORATORY_LOG } from '../settings/defaults.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, observe } from '../cluster/observe.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
+import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import { outputText } from '../output/terminal.ts';
 import type { TarMember } from '../output/tar.ts';
 import { tarOf } from '../output/tar.ts';
@@ -129,16 +130,18 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   let names: KnownNames = new Set();
   const json = { output: 'json' } as const;
   await collect('versions', async () => [{ path: 'version.json', text: await printed((to) => runVersion({ ...flags, ...json }, to)) }]);
+  const way = await wayIfAny(flags, { ...io, say: () => undefined }, 'reads');
   // First, since the other parts may quote the names of the archived objects.
   await collect('objects and rows', async () => {
-    await using observation = await observe(flags, { ...io, say: () => undefined });
-    if (northboundOf(flags) !== undefined && !observation.northboundRead)
+    await using observation = await observe(flags, { ...io, say: () => undefined }, way);
+    if (way !== undefined && !observation.northboundRead)
       missing.push(visible(redactedText(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`)));
     names = namesIn(observation.world);
     return [...objectsIn(observation.world, names), ...rowsIn(observation.world)];
   });
   await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
-  if (northboundOf(flags) === undefined) missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB is set');
+  if (way === undefined)
+    missing.push('plan and Northbound rows: no way to the Northbound database was found; --ovn-nb or KILN_OVN_NB names it');
   else await collect('plan', async () => [{ path: 'plan.json', text: await printed((to) => runDiff({ ...flags, ...json }, to)) }]);
   await collect('Events', async () => [
     textOf(

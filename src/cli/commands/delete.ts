@@ -27,6 +27,7 @@ import { addSettingsFlags } from '../cluster/leader.ts';
 import type { NamedObject } from '../arguments/object-argument.ts';
 import { existing, objectArgument, typeText } from '../arguments/object-argument.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
 import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { Line, Output } from '../output/terminal.ts';
@@ -101,7 +102,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   requireOwnKind(named);
   io.lastWords(() => 'interrupted: nothing was deleted');
   await existing('delete', named, io.client);
-  await using observation = await observe(flags, io);
+  await using observation = await observe(flags, io, await wayIfAny(flags, io, 'writes'));
   const { world } = observation;
   const key = keyOf({ metadata: named });
   if (world.tables[named.resource] === undefined) throw cannotDelete(named, [`there are no rules for ${traitsOf(named.resource).plural}`]);

@@ -12,7 +12,10 @@ import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import { KUBE_ADVICE } from '../errors/error-advice.ts';
 import { addSettingsFlags, settingsFor } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { addNorthboundFlags, sessionOf } from '../cluster/observe.ts';
+import { refuseOtherCluster } from '../cluster/belongs-together.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { OvsdbOptions, OvsdbSession } from '../../ovsdb/index.ts';
@@ -26,7 +29,7 @@ export interface DiffFlags extends ObservationFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln diff --ovn-nb tcp:10.0.0.1:6641          changes by kind, with their number
+  kiln diff                                     changes by kind, with their number; it finds OVN by itself
   kiln diff --details                           one line for each row and object that would change
   kiln diff -o json | jq .rows                  for programs
 `;
@@ -50,17 +53,7 @@ export function addDiff(program: Command): void {
 
 /** @returns the exit code */
 export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      'kiln diff needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB is set',
-      'kiln diff --ovn-nb tcp:HOST:6641',
-    );
-  // Reports an API server that is not reachable or denies access at once, instead of after the time limit.
-  await io.client.version();
-  await using fresh = await openedFresh('diff', flags, ovnNb, io);
+  await using fresh = await readFresh('diff', flags, io);
   const plan = fresh.plan();
   const conflicts = fresh.conflicts();
   const left = leftoverGroups(fresh.world, fresh.desired.rows);
@@ -97,6 +90,26 @@ function conflictLines(conflicts: ReturnType<FreshController['conflicts']>): rea
   const lines = conflicts.flatMap(({ verdict }) => (verdict.kind === 'conflict' ? [`conflict: ${verdict.message}`] : []));
   const more = lines.length - MOST_CONFLICTS;
   return more > 0 ? [...lines.slice(0, MOST_CONFLICTS), `${more} more conflicts; kiln diff -o json lists them`] : lines;
+}
+
+/**
+ * For a command that only reads: finds the database, and reads all.
+ * @param command as the user calls it: `gc plan`
+ * @throws CommandFailure without a way to the database, if it is another cluster's, or if not all could be read
+ */
+export async function readFresh(command: string, flags: ObservationFlags, io: CommandIo): Promise<FreshController> {
+  // Reports an API server that is not reachable or denies access at once, instead of after the time limit.
+  await io.client.version();
+  const way = await wayToNorthbound(command, flags, io, 'reads');
+  if (way.isFound) io.say(`reading Kubernetes, and OVN by ${way.text}`);
+  const fresh = await openedFresh(command, flags, way.ovnNb, io, undefined, { ...way.options, readOnly: true });
+  refuseFoundOther(way, fresh);
+  return fresh;
+}
+
+/** A database that the user named is taken as it is. */
+export function refuseFoundOther({ isFound, text }: NorthboundWay, { world }: FreshController): void {
+  if (isFound) refuseOtherCluster(world, text);
 }
 
 /** A controller that reads all and writes nothing, once its rules have run. @throws CommandFailure if something could not be read */

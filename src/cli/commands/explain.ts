@@ -20,6 +20,7 @@ import type { ObservationFlags } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Line } from '../output/terminal.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
 import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 
 export interface ExplainFlags extends ObservationFlags {
@@ -84,13 +85,13 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
     const named = nameArgument('explain', kind, name, workload, namespace);
     const object = await existingOf('explain', workload, named.namespace, named.name, io.client);
     const tree = await workloadTree(io.client, workload, object);
-    await using observation = await observe(flags, io);
+    await using observation = await observe(flags, io, await wayIfAny(flags, io, 'reads'));
     return explainWorkload(observation.world, tree, limits);
   }
   if (resourceNamed(type) === undefined) throw unknownKind('explain', type, [...new Set([...TYPED_NAMES, ...WORKLOAD_NAMES])].toSorted());
   const named = objectArgument('explain', kind, name, namespace);
   const object = await existing('explain', named, io.client);
-  await using observation = await observe(flags, io);
+  await using observation = await observe(flags, io, await wayIfAny(flags, io, 'reads'));
   return explain(observation.world, named.resource, object, {
     limits,
     rows: observation.northboundRead,

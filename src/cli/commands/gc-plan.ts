@@ -4,7 +4,6 @@ import { Option } from 'commander';
 import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
 import type { FreshController } from '../../controller/fresh-controller.ts';
 import { CollectionPolicy } from '../../diff/collection-policy.ts';
-import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Collected, PlanSources } from '../../explain/collection-plan.ts';
 import { collectionPlan } from '../../explain/collection-plan.ts';
@@ -14,13 +13,13 @@ import { leftoverObjects } from '../../explain/leftover-objects.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
+import { addNorthboundFlags } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
-import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import { EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
-import { openedFresh } from './diff.ts';
+import { readFresh } from './diff.ts';
 
 export interface GcPlanFlags extends ObservationFlags {
   readonly output: 'table' | 'wide' | 'name' | StructuredFormat;
@@ -28,7 +27,7 @@ export interface GcPlanFlags extends ObservationFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln gc plan --ovn-nb tcp:10.0.0.1:6641       each row of Kiln that nothing asks for, since when, and why
+  kiln gc plan                                  each row of Kiln that nothing asks for, since when, and why
   kiln gc plan -o wide                          all of them, with the rule that made each and its UUID
   kiln gc plan -o json | jq '.rows[] | select(.fate == "collect")'
 `;
@@ -57,7 +56,7 @@ export function addGcPlan(gc: Command): void {
 
 /** @returns the exit code */
 export async function runGcPlan(flags: GcPlanFlags, io: CommandIo): Promise<number> {
-  await using fresh = await freshFor('gc plan', flags, io);
+  await using fresh = await readFresh('gc plan', flags, io);
   const all = planOf(fresh);
   // A setting says that these are not to be told.
   const rows = flags.output === 'table' ? all.filter(({ fate }) => fate !== 'off') : all;
@@ -77,25 +76,6 @@ const HINTS: Readonly<Partial<Record<Collected['fate'], string>>> = {
   grace: 'hint: kiln gc run collects rows in their grace now',
   restored: 'hint: kiln undo … --let-go ends the hold of restored rows',
 };
-
-/** @throws CommandFailure without a Northbound database, or if not all could be read */
-export async function freshFor(
-  command: string,
-  flags: ObservationFlags,
-  io: CommandIo,
-  opened: (session: OvsdbSession) => void = () => undefined,
-): Promise<FreshController> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      `kiln ${command} needs the Northbound database`,
-      'neither --ovn-nb nor KILN_OVN_NB is set',
-      `kiln ${command} --ovn-nb tcp:HOST:6641`,
-    );
-  await io.client.version();
-  return await openedFresh(command, flags, ovnNb, io, opened);
-}
 
 /** The plan as it is now; a hold is as the leader reports it on the default Vpc. */
 export function planOf({ world, desired }: FreshController): readonly Collected[] {

@@ -22,7 +22,9 @@ import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import { JOURNAL_DEFAULT_TEXT } from '../arguments/journal-directory.ts';
 import { openJournal } from '../process/journal.ts';
 import { approve, withdraw } from './gc-decisions.ts';
-import { freshFor, planOf, planTable } from './gc-plan.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import { openedFresh, refuseFoundOther } from './diff.ts';
+import { planOf, planTable } from './gc-plan.ts';
 
 export interface GcRunFlags extends ObservationFlags {
   readonly yes?: boolean;
@@ -63,9 +65,14 @@ export function addGcRun(gc: Command): void {
 /** @returns the exit code */
 export async function runGcRun(flags: GcRunFlags, io: CommandIo): Promise<number> {
   let session: OvsdbSession | undefined;
-  await using fresh = await freshFor('gc run', flags, io, (opened) => {
-    session = opened;
-  });
+  await io.client.version();
+  // To print a plan, reading is enough.
+  const isDry = flags.dryRun !== 'none';
+  const way = await wayToNorthbound('gc run', flags, io, isDry ? 'reads' : 'writes');
+  if (way.isFound) io.say(`reading Kubernetes, and OVN by ${way.text}`);
+  const options = { ...way.options, readOnly: isDry };
+  await using fresh = await openedFresh('gc run', flags, way.ovnNb, io, (opened) => (session = opened), options);
+  refuseFoundOther(way, fresh);
   const all = planOf(fresh);
   refuse(all);
   const going = all.filter(({ fate }) => fate === 'collect' || fate === 'grace');
@@ -77,7 +84,7 @@ export async function runGcRun(flags: GcRunFlags, io: CommandIo): Promise<number
     return EXIT.fine;
   }
   io.out(planTable(going, 'table', Date.now()));
-  if (flags.dryRun !== 'none') return EXIT.fine;
+  if (isDry) return EXIT.fine;
   await consent(flags, io, going.length);
   const leader = await leaderOf(io, flags.leaseNamespace);
   const isLed = leader?.live === true;

@@ -5,13 +5,13 @@ import type { Neighbour, Neighbourhood } from '../../explain/neighbours.ts';
 import { neighbourhood } from '../../explain/neighbours.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
-import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import { EXIT } from '../errors/command-failure.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf } from '../cluster/observe.ts';
+import { addNorthboundFlags } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
-import { openedFresh } from './diff.ts';
+import { readFresh } from './diff.ts';
 
 export interface NeighboursFlags extends ObservationFlags {
   readonly output: 'table' | 'wide' | 'name' | StructuredFormat;
@@ -19,7 +19,7 @@ export interface NeighboursFlags extends ObservationFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln neighbours --ovn-nb tcp:10.0.0.1:6641        who is in the database, with how many rows of which tables
+  kiln neighbours                                   who is in the database, with how many rows of which tables
   kiln neighbours -o wide                           and each row that touches one of Kiln
   kiln neighbours -o json | jq '.neighbours[].touches[]'
   kiln neighbours --neighbours '[{"name":"octavia","externalIds":"^octavia:"}]'      try a pattern before it is configured
@@ -51,16 +51,7 @@ export function addNeighbours(program: Command): void {
 
 /** @returns the exit code */
 export async function runNeighbours(flags: NeighboursFlags, io: CommandIo): Promise<number> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      'kiln neighbours needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB is set',
-      'kiln neighbours --ovn-nb tcp:HOST:6641',
-    );
-  await io.client.version();
-  await using fresh = await openedFresh('neighbours', flags, ovnNb, io);
+  await using fresh = await readFresh('neighbours', flags, io);
   const wanted = fresh.conflicts().flatMap(({ id, verdict }) => (verdict.kind === 'conflict' ? [{ id, message: verdict.message }] : []));
   const around = neighbourhood(fresh.world, wanted);
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Neighbours', around));

@@ -126,7 +126,7 @@ function usage(why: string, next: string): CommandFailure {
 export async function openedPreview(command: string, flags: ObservationFlags, io: CommandIo, settings?: Settings): Promise<OpenedPreview> {
   const way = await wayToNorthbound(command, flags, io, 'reads');
   io.say(`reading Kubernetes, and OVN by ${way.text}`);
-  const observation = await observe(flags, io, { way, leavesRows: true, ...(settings === undefined ? {} : { settings }) });
+  const observation = await observe(flags, io, way, { leavesRows: true, ...(settings === undefined ? {} : { settings }) });
   // From here on nothing of it changes.
   await observation.close();
   const { world, replica, schema, northboundRead, northboundProblem } = observation;

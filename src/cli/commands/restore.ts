@@ -28,7 +28,8 @@ import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts'
 import { clusterUid } from '../cluster/cluster-uid.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, observeRows, sessionOf } from '../cluster/observe.ts';
+import { northboundOf } from '../connection/connect.ts';
+import { addNorthboundFlags, observeRows, sessionOf } from '../cluster/observe.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';

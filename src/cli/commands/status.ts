@@ -19,10 +19,12 @@ import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { Leader } from '../cluster/leader.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import { typeText } from '../arguments/object-argument.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, observe } from '../cluster/observe.ts';
+import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -91,15 +93,22 @@ const GATHER_MS = 300;
 /** @returns the exit code; with `--watch` never, since Ctrl-C ends the process */
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
-  await using observation = await observe(flags, io);
+  const way = await wayIfAny(flags, io, flags.watch === true ? 'writes' : 'reads');
+  await using observation = await observe(flags, io, way);
   await readOlderDefinitions(io.client, observation.world, kindsInUse(observation.world));
-  let screen = await statusScreen(observation, flags, io, labelled);
+  let screen = await statusScreen(observation, way, flags, io, labelled);
   for (let printed = ''; flags.watch === true;) {
     if (screen.changing !== printed) io.out(printed === '' ? screen.output : screen.following);
     printed = screen.changing;
     await observation.changed(LOOK_MS);
     await sleep(GATHER_MS);
-    screen = await statusScreen(observation, flags, io, flags.selector === undefined ? undefined : await withLabels(flags.selector, io));
+    screen = await statusScreen(
+      observation,
+      way,
+      flags,
+      io,
+      flags.selector === undefined ? undefined : await withLabels(flags.selector, io),
+    );
   }
   io.out(screen.output);
   return screen.exit;
@@ -125,6 +134,7 @@ interface StatusScreen {
 
 async function statusScreen(
   observation: Observation,
+  way: NorthboundWay | undefined,
   flags: StatusFlags,
   io: CommandIo,
   labelled: Labelled | undefined,
@@ -143,7 +153,7 @@ async function statusScreen(
   const externalIds = world.rows.column(rowId('NB_Global', ''), 'external_ids');
   const term = externalIds instanceof Map ? String(externalIds.get(TERM_KEY) ?? '') : '';
   const northbound: Northbound = {
-    endpoint: northboundOf(flags) ?? null,
+    endpoint: way?.text ?? null,
     read: northboundRead,
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),

@@ -26,7 +26,9 @@ import type { JournalReadFlags } from '../arguments/journal-arguments.ts';
 import { addJournalFlags, gathered, journalOf } from '../arguments/journal-arguments.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNorthboundFlags, northboundOf, observeRows, sessionOf } from '../cluster/observe.ts';
+import { refuseOtherCluster } from '../cluster/belongs-together.ts';
+import { wayToNorthbound } from '../cluster/northbound-way.ts';
+import { addNorthboundFlags, observeRows, sessionOf } from '../cluster/observe.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
@@ -78,8 +80,6 @@ export function addUndo(program: Command): void {
 
 /** @returns the exit code */
 export async function runUndo(transactions: readonly string[], flags: UndoFlags, io: CommandIo): Promise<number> {
-  const ovnNb = northboundOf(flags);
-  if (ovnNb === undefined) throw usage('kiln undo needs the Northbound database', 'neither --ovn-nb nor KILN_OVN_NB is set');
   if (transactions.length === 0 && flags.since === undefined && (flags.row ?? []).length === 0 && flags.owner.length === 0)
     throw usage(
       'kiln undo needs to know what',
@@ -88,8 +88,11 @@ export async function runUndo(transactions: readonly string[], flags: UndoFlags,
   const journal = await journalOf('undo', flags);
   refuseUnreadable(journal);
   const changes = changesOf(journal, transactions, flags, io);
-  const session = sessionOf(flags, ovnNb);
-  await using observation = await observeRows(session, ovnNb, flags, io);
+  const way = await wayToNorthbound('undo', flags, io, 'writes');
+  if (way.isFound) io.say(`reading Kubernetes, and OVN by ${way.text}`);
+  const session = sessionOf(flags, way.ovnNb, way.options);
+  await using observation = await observeRows(session, way.ovnNb, flags, io);
+  if (way.isFound) refuseOtherCluster(observation.world, way.text);
   if (flags.letGo === true) return await letGo(changes, observation.world, session, flags, io);
   const plan = undoPlan(changes, await presentOf(changes, observation.world, session));
   print(plan, flags, io);

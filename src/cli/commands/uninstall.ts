@@ -22,7 +22,8 @@ import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../dele
 import { neighbourhood } from '../../explain/neighbours.ts';
 import type { LeaseFlags } from '../cluster/leader.ts';
 import { addLeaseFlag } from '../cluster/leader.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { northboundOf } from '../connection/connect.ts';
+import { addNorthboundFlags, sessionOf } from '../cluster/observe.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { NO_JOURNAL } from '../../journal/journal.ts';

@@ -13,7 +13,9 @@ import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.t
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
 import { EXIT } from '../errors/command-failure.ts';
 import type { OvnFlags } from '../connection/connect.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
+import { addNorthboundFlags, sessionOf } from '../cluster/observe.ts';
 import { print } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
@@ -79,7 +81,7 @@ export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<nu
   const leader = await leaderOf(io, flags.leaseNamespace);
   const served = await servedKinds(io);
   const lacking = allKinds.map(({ plural }) => plural).filter((plural) => !served.includes(plural));
-  const northbound = await databaseOf(flags);
+  const northbound = await databaseOf(flags, await wayIfAny(flags, io, 'reads'));
   const skewed = leader?.version !== undefined && release(leader.version) !== release(VERSION);
   const fits = lacking.length === 0 && northbound?.problem === undefined && !skewed;
   if (flags.output !== 'table')
@@ -116,10 +118,9 @@ export async function servedKinds({ client }: Pick<CommandIo, 'client'>): Promis
   }
 }
 
-async function databaseOf(flags: VersionFlags): Promise<Northbound | undefined> {
-  const endpoints = northboundOf(flags);
-  if (endpoints === undefined) return undefined;
-  const session = sessionOf(flags, endpoints);
+async function databaseOf(flags: VersionFlags, way: NorthboundWay | undefined): Promise<Northbound | undefined> {
+  if (way === undefined) return undefined;
+  const session = sessionOf(flags, way.ovnNb, { ...way.options, readOnly: true });
   let problem = '';
   try {
     await firstRead(session, requestTimeoutMs(flags)).catch((error: unknown) => {

@@ -23,6 +23,11 @@ export function endpointsOf(ovnNb: string): readonly string[] {
     .filter((one) => one !== '');
 }
 
+/** The endpoints of `--ovn-nb`; undefined if none is named. An empty variable names none. */
+export function northboundOf({ ovnNb = '' }: Partial<OvnFlags>): string | undefined {
+  return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
+}
+
 /** @param more for a command that does more than a controller does at once */
 export function northboundSession(flags: OvnFlags, log: Log, more: Partial<OvsdbOptions> = {}): OvsdbSession {
   const endpoints = endpointsOf(flags.ovnNb);

@@ -9,7 +9,7 @@ import { InProcessCluster } from '../../testing/in-process-cluster.ts';
 import { standInStreams } from '../../testing/stand-in-streams.ts';
 import { runHere } from '../testing/command-here.ts';
 import type { NorthboundWay, WayUse } from './northbound-ways.ts';
-import { northboundWay, NoWay } from './northbound-ways.ts';
+import { firstThatAnswers, northboundWay, NoWay } from './northbound-ways.ts';
 
 const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 const VPCS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vpcs', kind: 'Vpc', namespaced: false };
@@ -68,6 +68,29 @@ test('port-forward, then ovsdb-client in the pod: both read, and neither writes'
   assert.doesNotMatch(await cluster.ovn.nbctl('show'), /written/);
 });
 
+test('a way that does not answer holds back no other, the first that answers is used, and the last ones begin when all have failed', async () => {
+  const started: string[] = [];
+  const abandoned: string[] = [];
+  const probe = async ({ text }: { readonly text: string }, signal: AbortSignal): Promise<string | undefined> => {
+    started.push(text);
+    if (text === 'silent')
+      return await new Promise((done) =>
+        signal.addEventListener('abort', () => {
+          abandoned.push(text);
+          done('given up');
+        }),
+      );
+    return text === 'good' ? undefined : `${text} is refused`;
+  };
+  const ways = (...texts: readonly string[]): readonly { readonly text: string }[] => texts.map((text) => ({ text }));
+  const tried: string[] = [];
+  const found = await firstThatAnswers(ways('bad', 'silent', 'good', 'further'), probe, tried, 1);
+  assert.deepEqual([found?.text, started, abandoned, tried], ['good', ['bad', 'silent', 'good'], ['silent'], []]);
+  assert.equal(await firstThatAnswers(ways('bad', 'worse'), probe, tried, 1), undefined);
+  assert.deepEqual(tried, ['bad: bad is refused', 'worse: worse is refused']);
+  assert.equal(await firstThatAnswers([], probe, tried, 1), undefined);
+});
+
 test('kiln audit and kiln migrate plan find OVN, and say how; without any right each missing one is named', { skip }, async () => {
   forbidden.clear();
   const { exit, out, err } = await runHere(['audit', `--kubeconfig=${cluster.kubeconfig}`]);
@@ -82,7 +105,23 @@ test('kiln audit and kiln migrate plan find OVN, and say how; without any right 
     [{ Logical_Switch: 1 }],
     'the switch somewhere is of nobody',
   );
+  const status = await runHere(['status', '-o', 'json', `--kubeconfig=${cluster.kubeconfig}`]);
+  assert.equal(
+    (JSON.parse(status.out) as { readonly northbound: { readonly endpoint: string } }).northbound.endpoint,
+    'ovsdb-client in pod kube-system/ovn-central-0',
+  );
+  forbidden.clear();
+  for (const command of ['diff', 'neighbours', 'gc plan', 'gc run --dry-run=client'])
+    assert.match(
+      (await runHere([...command.split(' '), `--kubeconfig=${cluster.kubeconfig}`])).err,
+      /OVN by port-forward to pod kube-system\/ovn-central-0/,
+      command,
+    );
   for (const one of ['portforward', 'exec']) forbidden.add(one);
+  const without = await runHere(['explain', 'node', 'none', `--kubeconfig=${cluster.kubeconfig}`]);
+  assert.equal(without.exit, 1, without.err);
+  const blind = await runHere(['status', `--kubeconfig=${cluster.kubeconfig}`]);
+  assert.match(blind.err, /hint: Northbound rows are not shown.*pods\/portforward is forbidden/);
   await assert.rejects(
     way(),
     (error) => error instanceof NoWay && /pods\/portforward is forbidden.*pods\/exec is forbidden/.test(error.message),

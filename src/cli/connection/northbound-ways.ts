@@ -1,9 +1,10 @@
 /**
  * The ways to the Northbound database of a cluster, for a command that was given no `--ovn-nb`: a socket of this machine, the Service, the pod's address, the API
  * server's port-forward, and at last, for a command that only reads, `ovsdb-client` in OVN's pod, which needs no port and no certificate. The
- * first that answers is used.
+ * first that answers is used; a way that is slow to answer does not hold back the next one.
  */
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { openPodPort } from '../../kube/pods/pod-port.ts';
@@ -21,10 +22,13 @@ export interface NorthboundWay {
   /** As of `--ovn-nb`. */
   readonly ovnNb: string;
   readonly options: Pick<OvsdbOptions, 'dial' | 'leaderOnly'>;
+  /** Found, not named by the user: whether it is the database of this cluster has to be looked at. */
+  readonly isFound: boolean;
 }
 
 /**
- * `writes`: without `ovsdb-client`, which takes one snapshot. A command that writes has to see each change of others, and whether its own arrived.
+ * `writes`: without `ovsdb-client`, which takes one snapshot. A command that writes has to see each change of others, and whether its own arrived; one
+ * that watches, or waits for the controller, uses these ways too.
  */
 export type WayUse = 'reads' | 'writes';
 
@@ -63,6 +67,8 @@ const SOCKETS = ['/run/ovn/ovnnb_db.sock', '/var/run/ovn/ovnnb_db.sock'];
 const PORT = 6641;
 /** A machine outside of the cluster does not reach its addresses: nothing answers. */
 const REACH_MS = 1_500;
+/** A way that leads there has mostly answered by then. */
+const NEXT_AFTER_MS = 250;
 /** Contents of a database of hundreds of thousands of rows. */
 const MOST_BYTES = 512 * 1_024 * 1_024;
 
@@ -80,25 +86,81 @@ interface CentralPod extends KubeObject {
 /** @throws NoWay */
 export async function northboundWay(options: WaysOptions): Promise<NorthboundWay> {
   const tried: string[] = [];
-  for await (const way of ways(options, tried)) {
-    const problem = await probeDatabase(
-      way.ovnNb,
-      { ...way.options, ...(options.tls === undefined ? {} : { tls: options.tls }) },
-      way.timeoutMs,
-    );
-    if (problem === undefined) return way;
-    tried.push(`${way.text}: ${problem}`);
+  const { tls } = options;
+  const probe = (way: Way, abandoned: AbortSignal): Promise<string | undefined> =>
+    probeDatabase(way.ovnNb, { ...way.options, ...(tls === undefined ? {} : { tls }) }, way.timeoutMs, abandoned);
+  const socket = (options.sockets ?? SOCKETS).find((path) => existsSync(path));
+  if (socket !== undefined) {
+    const local = { ...plain, text: `socket ${socket} of this machine`, ovnNb: `unix:${socket}`, timeoutMs: REACH_MS };
+    const way = await firstThatAnswers([local], probe, tried);
+    if (way !== undefined) return way;
   }
-  throw new NoWay(tried);
+  const { direct, last } = await waysInto(options, tried);
+  const way = await firstThatAnswers(direct, probe, tried);
+  if (way !== undefined) return way;
+  if (options.use === 'writes' && last.length > 0) tried.push('ovsdb-client in the pod: it only reads');
+  const reading = options.use === 'writes' ? undefined : await firstThatAnswers(last, probe, tried);
+  if (reading === undefined) throw new NoWay(tried);
+  return reading;
 }
 
-async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<NorthboundWay & { readonly timeoutMs: number }> {
-  const { client, connection, namespace, tls, use, timeoutMs, sockets = SOCKETS } = options;
-  const socket = sockets.find((path) => existsSync(path));
-  if (socket !== undefined) yield { text: `socket ${socket} of this machine`, ovnNb: `unix:${socket}`, options: {}, timeoutMs: REACH_MS };
-  const pods = await asked(`pods of OVN in ${namespace}`, tried, () =>
-    client.listAll<CentralPod>(PODS, { namespace, labelSelector: SELECTOR }),
-  );
+/**
+ * Each way begins when the one before it has failed, or has not answered for a moment. Those that are left are given up.
+ * @param probe why a way cannot be used; undefined: it answers
+ * @param tried gets why each failed, in their order
+ */
+export async function firstThatAnswers<W extends { readonly text: string }>(
+  all: readonly W[],
+  probe: (way: W, abandoned: AbortSignal) => Promise<string | undefined>,
+  tried: string[],
+  patienceMs = NEXT_AFTER_MS,
+): Promise<W | undefined> {
+  const abandoned = new AbortController();
+  const problems = new Map<W, string>();
+  let answer: W | undefined;
+  const ends: Promise<void>[] = [];
+  let found = (): void => undefined;
+  const answered = new Promise<void>((done) => (found = done));
+  for (const way of all) {
+    const end = probe(way, abandoned.signal)
+      .catch((cause: unknown) => (cause instanceof Error ? cause.message : String(cause)))
+      .then((problem) => {
+        if (problem !== undefined) problems.set(way, problem);
+        else {
+          answer ??= way;
+          found();
+        }
+      });
+    ends.push(end);
+    const moment = new AbortController();
+    await Promise.race([end, answered, sleep(patienceMs, undefined, { signal: moment.signal }).catch(() => undefined)]);
+    moment.abort();
+    if (answer !== undefined) break;
+  }
+  await Promise.race([answered, Promise.all(ends)]);
+  abandoned.abort();
+  if (answer === undefined) tried.push(...all.map((way) => `${way.text}: ${problems.get(way) ?? ''}`));
+  return answer;
+}
+
+type Way = NorthboundWay & { readonly timeoutMs: number };
+
+const plain: Pick<NorthboundWay, 'options' | 'isFound'> = { options: {}, isFound: true };
+
+/** @param tried gets what may not be asked, and what is missing @returns `last`: only if no other leads there, since it costs a program in the pod */
+async function waysInto(
+  options: WaysOptions,
+  tried: string[],
+): Promise<{ readonly direct: readonly Way[]; readonly last: readonly Way[] }> {
+  const { client, connection, namespace, tls, timeoutMs } = options;
+  const direct: Way[] = [];
+  const last: Way[] = [];
+  const [pods, front] = await Promise.all([
+    asked(`pods of OVN in ${namespace}`, tried, () => client.listAll<CentralPod>(PODS, { namespace, labelSelector: SELECTOR })),
+    asked(`${FRONTS.kind} ${namespace}/${FRONT}`, tried, () =>
+      client.find<KubeObject & { readonly spec?: { readonly clusterIP?: string } }>(FRONTS, { namespace, name: FRONT }),
+    ),
+  ]);
   const running = (pods ?? [])
     .filter(({ status }) => status?.phase === 'Running')
     .toSorted((a, b) => Number(isLeader(b)) - Number(isLeader(a)));
@@ -111,51 +173,45 @@ async function* ways(options: WaysOptions, tried: string[]): AsyncGenerator<Nort
   const scheme = isTls || isOfKiln ? 'ssl' : 'tcp';
   const canConnect = scheme === 'tcp' || tls !== undefined;
   if (!canConnect) tried.push('its ports use TLS: --ovn-ca, --ovn-cert and --ovn-key are not given');
-  const front = canConnect
-    ? await asked(`${FRONTS.kind} ${namespace}/${FRONT}`, tried, () =>
-        client.find<KubeObject & { readonly spec?: { readonly clusterIP?: string } }>(FRONTS, { namespace, name: FRONT }),
-      )
-    : undefined;
   const address = front?.spec?.clusterIP;
-  if (address !== undefined && address !== '' && address !== 'None')
-    yield {
+  if (canConnect && address !== undefined && address !== '' && address !== 'None')
+    direct.push({
+      ...plain,
       text: `${FRONTS.kind} ${namespace}/${FRONT}`,
       ovnNb: `${scheme}:${hostText(address)}:${PORT}`,
-      options: {},
       timeoutMs: REACH_MS,
-    };
+    });
   if (pods !== undefined && running.length === 0) tried.push(`no pod of OVN runs in namespace ${namespace} (${SELECTOR})`);
   for (const { metadata, status } of canConnect ? running : []) {
     const pod = { namespace, name: metadata.name };
     if (status?.podIP !== undefined)
-      yield {
+      direct.push({
+        ...plain,
         text: `the address of pod ${namespace}/${metadata.name}`,
         ovnNb: `${scheme}:${hostText(status.podIP)}:${PORT}`,
-        options: {},
         timeoutMs: REACH_MS,
-      };
+      });
     if (scheme === 'tcp')
-      yield {
+      direct.push({
+        ...plain,
         text: `port-forward to pod ${namespace}/${metadata.name}`,
         ovnNb: `tcp:${metadata.name}:${PORT}`,
         options: { leaderOnly: false, dial: portDial(connection, pod) },
         timeoutMs,
-      };
-  }
-  if (use === 'writes') {
-    if (running.length > 0) tried.push('ovsdb-client in the pod: it only reads');
-    return;
+      });
   }
   for (const { metadata, spec } of running) {
     const container = spec?.containers?.find(({ name }) => name.includes('ovn-central')) ?? spec?.containers?.[0];
     if (container === undefined) continue;
-    yield {
+    last.push({
+      ...plain,
       text: `ovsdb-client in pod ${namespace}/${metadata.name}`,
       ovnNb: `tcp:${metadata.name}:${PORT}`,
       options: { leaderOnly: false, dial: clientDial(connection, { namespace, name: metadata.name }, container.name, timeoutMs) },
       timeoutMs,
-    };
+    });
   }
+  return { direct, last };
 }
 
 function resourceNamed(kind: string): Resource {

@@ -2,8 +2,13 @@
 import type { OvsdbOptions } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
 
-/** @returns why it cannot be used; undefined: it answers */
-export async function probeDatabase(endpoint: string, options: Partial<OvsdbOptions>, timeoutMs: number): Promise<string | undefined> {
+/** @param abandoned another way was found: nobody waits for the answer any more @returns why it cannot be used; undefined: it answers */
+export async function probeDatabase(
+  endpoint: string,
+  options: Partial<OvsdbOptions>,
+  timeoutMs: number,
+  abandoned: AbortSignal,
+): Promise<string | undefined> {
   const session = new OvsdbSession({
     endpoints: [endpoint],
     database: 'OVN_Northbound',
@@ -25,9 +30,15 @@ export async function probeDatabase(endpoint: string, options: Partial<OvsdbOpti
       done();
     }, timeoutMs).unref();
   });
+  const givenUp = new Promise<void>((done) => {
+    abandoned.addEventListener('abort', () => {
+      problem ??= 'another way was faster';
+      done();
+    });
+  });
   session.start();
   try {
-    await Promise.race([session.untilSynced(), failed, late]);
+    await Promise.race([session.untilSynced(), failed, late, givenUp]);
     return session.generation > 0 ? undefined : problem;
   } finally {
     await session.close();

@@ -66,6 +66,7 @@ function port(name: string, container: string, logicalPort = 'web.default'): Por
     'kiln.io/container': container,
     'kiln.io/interface': 'eth0',
     pod_netns: '/run/netns/a',
+    'kiln.io/routes': '[{"dst":"10.9.0.0/16","gw":"10.16.0.254"},{"dst":7}]',
   };
   return { kind: 'port', name: name as DeviceName, bridge: 'br-int', externalIds };
 }
@@ -119,8 +120,8 @@ test('ports are made, repaired, found again after a restart, and collected; rows
   const second = new Scene();
   await second.start();
   assert.deepEqual(
-    Array.from(second.world.attachments.entries(), ([key, { namespacePath }]) => [key, namespacePath]),
-    [['aaa/eth0', '/run/netns/a']],
+    Array.from(second.world.attachments.entries(), ([key, { namespacePath, routes }]) => [key, namespacePath, routes]),
+    [['aaa/eth0', '/run/netns/a', [{ dst: '10.9.0.0/16', gw: '10.16.0.254' }]]],
   );
   second.target.desired.add(BRIDGE);
   second.target.desired.add({ kind: 'retained-port', name: 'aaa_h' as DeviceName });

@@ -7,6 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Target } from '../../target/target.ts';
 import { equal } from '../../world/equal.ts';
 import { attachmentKey, deviceOf, type DeviceName, RESTORED, unusualDevice } from '../world/attachment.ts';
+import { routesOfText } from '../world/attachment-routes.ts';
 import type { NodeWorld, VswitchPort } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
@@ -262,7 +263,7 @@ export class VswitchTarget implements Target {
       namespacePath: ids[portKey.namespacePath] ?? '',
       pod: { namespace: ids[portKey.podNamespace] ?? '', name: ids[portKey.podName] ?? '' },
       provider: ids[portKey.provider] ?? '',
-      routes: [],
+      routes: routesOfText(ids[portKey.routes]),
     });
   }
 

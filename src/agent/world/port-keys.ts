@@ -12,6 +12,8 @@ export const portKey = {
   container: 'kiln.io/container',
   interface: 'kiln.io/interface',
   provider: 'kiln.io/provider',
+  /** Routes of the network configuration, as JSON; missing for none. */
+  routes: 'kiln.io/routes',
   /** Of a row of QoS or Queue: the port that it is for. */
   device: 'kiln.io/device',
   /** Of the node's own ports. */

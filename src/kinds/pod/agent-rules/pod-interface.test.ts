@@ -325,6 +325,8 @@ test('routes of configuration and annotation, each parsed and printed anew; the 
   const attachment = world.attachments.peek(KEY);
   assert.ok(attachment);
   world.attachments.set(KEY, { ...attachment, routes: [{ dst: '10.99.0.1/8', gw: '10.16.0.254' }] });
+  const [, port] = run(world);
+  assert.equal(port?.kind === 'port' && port.externalIds['kiln.io/routes'], '[{"dst":"10.99.0.1/8","gw":"10.16.0.254"}]');
   const routes = '[{"gw":"10.16.0.253"},{"dst":"FD00:9::/64","gw":"fd00:10:16::9"},{"dst":"192.0.2.1","gw":"10.16.0.2"}]';
   world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/routes': routes } });
   const [device] = run(world);

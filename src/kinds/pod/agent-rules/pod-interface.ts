@@ -1,4 +1,5 @@
 /** The interface of a pod: the pair of devices, the port, and the answer to the runtime. */
+import { routesText } from '../../../agent/world/attachment-routes.ts';
 import type { Rule } from '../../../compile/compiler.ts';
 import { commandText } from '../../../text/command-text.ts';
 import { localnetPort } from '../../../api/names.ts';
@@ -167,11 +168,12 @@ function deviceOutput(
 
 function portOf(
   world: NodeWorld,
-  { containerId, interfaceName, namespacePath, pod, provider }: Attachment,
+  { containerId, interfaceName, namespacePath, pod, provider, routes }: Attachment,
   name: DeviceName,
   network: PodNetwork,
 ): PortOutput {
   const { policing, queue } = network.limits;
+  const configured = routesText(routes);
   const lost = world.lostQueues.get(name);
   // Open vSwitch makes a queue of a new row alone.
   const isLost = lost !== undefined && lost === world.ports.get(name)?.queue;
@@ -189,6 +191,7 @@ function portOf(
       [portKey.container]: containerId,
       [portKey.interface]: interfaceName,
       [portKey.provider]: provider,
+      ...(configured !== undefined && { [portKey.routes]: configured }),
     },
     ...(policing === undefined ? {} : { policing }),
     ...(queue === undefined || isLost ? {} : { queue }),

@@ -13,12 +13,15 @@ export interface PodEnd {
 /** Opens a connection; one that is refused ends without a byte. */
 export type ConnectToPod = (end: PodEnd) => Duplex;
 
+/** The program. */
+export const CONNECTOR = 'socat';
+
 /** How long the program stays once one direction has ended: what the pod sends last has passed by then, and kubelet ends none before it has all. */
 const HALF_CLOSED_SECONDS = 0.02;
 const CONNECT_SECONDS = 3;
 
 export const connectToPod: ConnectToPod = ({ namespacePath, ...end }) => {
-  const [program, ...args] = inNamespace(namespacePath, 'socat', '-t', String(HALF_CLOSED_SECONDS), '-', addressOf(end));
+  const [program, ...args] = inNamespace(namespacePath, CONNECTOR, '-t', String(HALF_CLOSED_SECONDS), '-', addressOf(end));
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const { stdin, stdout } = child;
   // The program may end before it has read all; what it printed before that counts.
@@ -40,7 +43,7 @@ export const connectToPod: ConnectToPod = ({ namespacePath, ...end }) => {
 
 /** Ends well if the port is open. */
 export function checkCommand({ namespacePath, ...end }: PodEnd): readonly [string, ...string[]] {
-  return inNamespace(namespacePath, 'socat', '-u', 'OPEN:/dev/null', addressOf(end));
+  return inNamespace(namespacePath, CONNECTOR, '-u', 'OPEN:/dev/null', addressOf(end));
 }
 
 function addressOf({ address, port }: Omit<PodEnd, 'namespacePath'>): string {

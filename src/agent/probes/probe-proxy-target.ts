@@ -11,7 +11,7 @@ import type { Retries } from '../retries.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { ProbedPodOutput, UnprobedPodOutput } from '../world/outputs.ts';
 import type { TcpProbe } from '../world/probe.ts';
-import { checkCommand, connectToPod } from './pod-connection.ts';
+import { checkCommand, CONNECTOR, connectToPod } from './pod-connection.ts';
 import { ProbeListenerServer } from './probe-listener.ts';
 
 export interface ProbeProxyTargetOptions {
@@ -40,6 +40,8 @@ export class ProbeProxyTarget implements Target {
   readonly #options: ProbeProxyTargetOptions;
   readonly #listening = new Map<string, Listening>();
   #stopped = false;
+  /** The program that connects was seen to run, or is looked for. */
+  #hasProgram = false;
 
   constructor(options: ProbeProxyTargetOptions) {
     this.#options = options;
@@ -120,6 +122,7 @@ export class ProbeProxyTarget implements Target {
       retries.succeeded(id);
       this.#publish(id);
       this.#check(id);
+      void this.#lookForProgram();
     } catch (error) {
       log.warn('a listener for probes could not be made; it will be tried again', { of: id, reason: String(error) });
       this.#listening.delete(id);
@@ -127,6 +130,21 @@ export class ProbeProxyTarget implements Target {
       retries.failed(id, String(error));
       wake();
     }
+  }
+
+  /** Without it every probe fails, and kubelet would start the pods again and again with no word of the reason. */
+  async #lookForProgram(): Promise<void> {
+    if (this.#hasProgram) return;
+    this.#hasProgram = true;
+    const { programs, world, log } = this.#options;
+    const ran = await programs.run([CONNECTOR, '-V']);
+    const id = `program ${CONNECTOR}`;
+    if (ran.ok) return world.failures.delete(id);
+    this.#hasProgram = false;
+    const reason = `kubelet cannot probe pods of custom Vpcs: ${CONNECTOR} does not run on this node (${ran.message}); install package ${CONNECTOR} where the agent runs`;
+    if (world.failures.peek(id) === reason) return;
+    log.warn('pods of custom Vpcs cannot be probed', { reason });
+    world.failures.set(id, reason);
   }
 
   #publish(id: string): void {

@@ -1,5 +1,5 @@
 /**
- * Holders of the addresses of foreign ports in the switch of a Subnet. They have the lowest precedence: a claimant that has such an address
+ * Holders of the addresses of foreign ports in the switch of a Subnet, and of ports that Kube-OVN left there for pods that are gone. They have the lowest precedence: a claimant that has such an address
  * keeps it. The addresses of a port depend on its row, on the object it is named after, and on the ownership of its switch.
  */
 import { portName } from '../api/names.ts';
@@ -13,7 +13,7 @@ import type { Uuid } from '../nb/tables.ts';
 import { ovnEipAddresses } from '../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import { vipAddresses } from '../kinds/vip/table/vip-addresses.ts';
 import { heldTexts } from '../world/claimants.ts';
-import { addressesOfPort, addressesShown, portsIn, subnetOfSwitch, SWITCHES, switchOfForeign } from '../world/foreign-ports.ts';
+import { addressesOfPort, addressesShown, goneOwner, portsIn, subnetOfSwitch, SWITCHES, switchOfStray } from '../world/foreign-ports.ts';
 import type { World } from '../world/world.ts';
 
 const PORTS = 'Logical_Switch_Port';
@@ -50,7 +50,7 @@ export class ForeignPortHolders {
    */
   record(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#keys.get(id);
-    const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row, this.#shown);
+    const home = row === undefined ? undefined : switchOfStray(this.#world, row, this.#shown);
     if (before === undefined && home === undefined) return;
     const port = identityOf(id);
     const texts = home === undefined ? [] : this.#addressesOfNamedObject(port, home);
@@ -64,7 +64,9 @@ export class ForeignPortHolders {
       return;
     }
     // A holder is in one Subnet: in another Subnet it has left the first.
-    this.#ledger.hold(home, { kind: 'foreign-port', key, claimant: `port ${port} of another program` }, { addresses }, true);
+    const gone = row === undefined ? undefined : goneOwner(this.#world, row);
+    const claimant = gone === undefined ? `port ${port} of another program` : `port ${port}, which Kube-OVN left`;
+    this.#ledger.hold(home, { kind: 'foreign-port', key, claimant }, { addresses }, true);
     this.#keys.set(id, key);
   }
 
@@ -132,6 +134,12 @@ export class ForeignPortHolders {
     if (switches.length === 0) this.#switches.delete(id);
     else this.#switches.set(id, now);
     for (const one of switches) for (const { id: port } of portsIn(rows, one)) this.#evaluateRowAgain(port);
+  }
+
+  /** After its pod or its IP object came or went: a port of Kube-OVN counts while neither exists. */
+  holderChanged(port: string): void {
+    const id = rowId(PORTS, port);
+    if (this.#world.rows.best(id)?.ownership.kind === 'legacy') this.#due(id);
   }
 
   #evaluateRowAgain(id: RowId): void {

@@ -53,11 +53,13 @@ export class Holders {
     this.#foreignPorts = new ForeignPortHolders(world, ledger, (port) => void this.#dueRows.add(port));
     world.ips.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('ip', before.metadata.uid);
+      if (before === undefined || after === undefined) this.#foreignPorts.holderChanged(key);
       if (after !== undefined) this.#holdIp(after);
       this.#ipChanged(key, after, before);
     });
     world.pods.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#releasePod(before.metadata.uid);
+      if (before === undefined || after === undefined) this.#foreignPorts.holderChanged(key.split('/').toReversed().join('.'));
       if (after === undefined) {
         this.#leaving.delete(key);
         return;

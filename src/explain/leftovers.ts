@@ -6,9 +6,11 @@ import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
 import { TABLES } from '../nb/tables.ts';
+import { formatAddress } from '../net/address.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind, resourcesWith, traitsOf } from '../world/resources.ts';
+import { addressesOfPort, goneOwner } from '../world/foreign-ports.ts';
 import type { Entry } from '../world/row-identity.ts';
 import type { World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
@@ -91,12 +93,18 @@ export function leftoverText({ object, isBeside, rows }: LeftoverGroup): { reado
   };
 }
 
-/** One line for each row, below the object that it serves. */
-export function leftoverLines(groups: readonly LeftoverGroup[]): readonly string[] {
+/** One line for each row, below the object that it serves. @param removals `shown`: with the command that removes a row which serves none */
+export function leftoverLines(groups: readonly LeftoverGroup[], removals: 'shown' | 'hidden' = 'hidden'): readonly string[] {
   return groups.flatMap(({ object, isBeside, rows }) => {
     const owner = object === undefined ? 'objects that do not exist' : `${traitsOf(object.resource).kind} ${object.key}`;
     const what = isBeside ? 'beside others of the same name' : `for ${owner}`;
-    return [`left by Kube-OVN, ${rows.length} ${what}:`, ...rows.map((row) => `  ${leftoverLine(row)}`)];
+    return [
+      `left by Kube-OVN, ${rows.length} ${what}:`,
+      ...rows.map((row) => {
+        const removal = removals === 'hidden' || object !== undefined || row.remove === undefined ? '' : `; ${row.remove}`;
+        return `  ${leftoverLine(row)}${removal}`;
+      }),
+    ];
   });
 }
 
@@ -145,7 +153,7 @@ function ownerOf(world: World, entry: Entry, users: LoadBalancerUsers): string {
   if (ownership.kind === 'ours') return ownership.owner;
   if (ownership.kind === 'foreign' && !isInLegacy(entry, users)) return '';
   const served = world.rows.serves(id)?.owner;
-  if (served !== undefined || parent?.table !== 'Logical_Switch') return served ?? '';
+  if (served !== undefined || parent?.table !== 'Logical_Switch' || goneOwner(world, entry) !== undefined) return served ?? '';
   const home = world.rows.entry(parent.uuid);
   return home === undefined ? '' : `subnet//${identityOf(home.id)}`;
 }
@@ -255,7 +263,8 @@ function portsOf(world: World, group: RowId): number {
   return held instanceof Set ? held.size : 0;
 }
 
-function effectOf(world: World, { table, uuid, row }: Entry, users: LoadBalancerUsers): string {
+function effectOf(world: World, entry: Entry, users: LoadBalancerUsers): string {
+  const { table, uuid, row } = entry;
   const text = (column: string): string => String(row[column] ?? '');
   const count = (column: string): number => {
     const held = row[column];
@@ -273,6 +282,11 @@ function effectOf(world: World, { table, uuid, row }: Entry, users: LoadBalancer
       return `${text('type')} of ${text('logical_ip')} to ${text('external_ip')}`;
     case 'Logical_Router_Static_Route':
       return `${text('policy') === 'src-ip' ? 'from' : 'to'} ${text('ip_prefix')} by ${text('nexthop')}`;
+    case 'Logical_Switch_Port': {
+      const gone = goneOwner(world, entry);
+      const addresses = addressesOfPort(row).map(formatAddress).join(', ');
+      return gone === undefined || addresses === '' ? '' : `OVN answers for ${addresses}; its pod ${gone} is gone`;
+    }
     case 'Load_Balancer':
       return `${countsText([[count('vips'), 'vip', 'vips']])}; ${usersText(users.get(uuid) ?? [])}`;
     case 'Address_Set':

@@ -1,10 +1,15 @@
-/** Addresses of foreign ports in a switch. OVN answers ARP for them, so the allocator gives them to no claimant. */
+/**
+ * Addresses of ports in a switch that are nobody's of Kiln: of other programs, and of pods that are gone, which Kube-OVN left. OVN answers ARP for them, so
+ * the allocator gives them to no claimant.
+ */
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
 import type { Address } from '../net/address.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Row } from '../ovsdb/index.ts';
+import { resourcesWith } from './resources.ts';
 import type { Entry, ObservedRow } from './row-identity.ts';
+import type { World } from './world.ts';
 
 export const SWITCHES = 'Logical_Switch';
 
@@ -19,6 +24,36 @@ interface Entries {
 export function switchOfForeign(rows: Entries, port: ObservedRow, shown: boolean): string | undefined {
   if (port.ownership.kind !== 'foreign' || port.parent?.table !== SWITCHES) return undefined;
   const home = rows.entry(port.parent.uuid);
+  return home === undefined ? undefined : subnetOfSwitch(home, shown);
+}
+
+/** Kinds whose objects have the name of their port. */
+const HOLDERS = resourcesWith('holdsPorts');
+/** Kinds whose name Kube-OVN writes onto the port. */
+const NAMED = resourcesWith('namedOnPorts');
+
+/**
+ * The pod that Kube-OVN made the port for, if nothing is left of it: neither the pod or virtual machine, nor an IP object of the port's name.
+ * @returns `<namespace>/<name>`
+ */
+export function goneOwner(
+  { tables }: Pick<World, 'tables'>,
+  { id, table, ownership, row }: Omit<Entry, 'uuid' | 'parent'>,
+): string | undefined {
+  if (ownership.kind !== 'legacy' || table !== 'Logical_Switch_Port' || (row['type'] ?? '') !== '') return undefined;
+  const keys = row['external_ids'];
+  const pod: unknown = keys instanceof Map ? keys.get('pod') : undefined;
+  if (typeof pod !== 'string' || !pod.includes('/')) return undefined;
+  const isThere =
+    NAMED.some((resource) => tables[resource]?.peek(pod) !== undefined) ||
+    HOLDERS.some((resource) => tables[resource]?.peek(identityOf(id)) !== undefined);
+  return isThere ? undefined : pod;
+}
+
+/** The switch of a port that is nobody's of Kiln: a foreign one, or one that Kube-OVN left for a pod that is gone. */
+export function switchOfStray(world: Pick<World, 'rows' | 'tables'>, port: Entry, shown: boolean): string | undefined {
+  if (goneOwner(world, port) === undefined) return switchOfForeign(world.rows, port, shown);
+  const home = port.parent?.table === SWITCHES ? world.rows.entry(port.parent.uuid) : undefined;
   return home === undefined ? undefined : subnetOfSwitch(home, shown);
 }
 

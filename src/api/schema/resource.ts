@@ -48,6 +48,8 @@ export interface KindResource extends ResourceTraits {
   readonly listedLast?: true;
   /** The address of a logical switch port is held by the object with the name of the port. */
   readonly holdsPorts?: true;
+  /** Kube-OVN writes the name of one of its objects onto a logical switch port, as that of the pod. */
+  readonly namedOnPorts?: true;
   /** Pods get addresses of its objects, and none of one that is being deleted. */
   readonly givesAddresses?: true;
   /** The API server or Kiln makes an object of it in every cluster: an empty list is doubted. */

@@ -104,6 +104,8 @@ test('leftovers: a removal is offered only of what has no effect and no user', (
   const external_ids = { vendor: 'kube-ovn' };
   bench.foreignRow('Logical_Switch', at(1), { name: 'old', external_ids });
   bench.foreignRow('Logical_Switch_Port', at(2), { name: 'a.gone', external_ids }, inSwitch);
+  const ghost = { name: 'ghost.shop', addresses: ['0a:00:00:00:00:01 10.16.0.99'], external_ids: { ...external_ids, pod: 'shop/ghost' } };
+  bench.foreignRow('Logical_Switch_Port', at(6), ghost, inSwitch);
   bench.foreignRow('Logical_Switch_Port', at(3), { name: 'old-vpc', type: 'router', external_ids }, inSwitch);
   bench.foreignRow('Load_Balancer', at(5), { name: 'old-lb', external_ids, vips: { '10.96.0.9:80': '10.16.0.9:80' } });
   const leftovers = leftoverGroups(bench.world, bench.desired.rows);
@@ -111,4 +113,9 @@ test('leftovers: a removal is offered only of what has no effect and no user', (
   const ending = all.filter(({ next }) => ENDS.test(next)).map(({ subject }) => subject);
   assert.ok(all.length >= 3, all.map(({ subject }) => subject).join(', '));
   assert.deepEqual(ending, ['Logical_Switch_Port a.gone']);
+  assert.ok(
+    all.some(
+      ({ subject, message }) => subject.endsWith('ghost.shop') && message === 'OVN answers for 10.16.0.99; its pod shop/ghost is gone',
+    ),
+  );
 });

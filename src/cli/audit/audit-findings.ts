@@ -107,6 +107,14 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
     if (object !== undefined) continue;
     for (const { table, name, effect, remove } of rows) {
       const message = effect === '' ? 'it has no effect on traffic' : `what it does: ${effect}`;
+      if (table === 'Logical_Switch_Port' && effect !== '') {
+        put('I1', 'an address leaked: a port of Kube-OVN has no pod', {
+          subject: `${table} ${name}`,
+          message: effect,
+          next: commandText`ovn-nbctl list ${table} ${name}; kiln diff has the command that removes it`,
+        });
+        continue;
+      }
       const cause = isBeside ? 'a second row of a name that is used' : 'a row of Kube-OVN that serves no object';
       // What steers traffic may be all that a connection depends on: a person looks at it first.
       const next = effect === '' && remove !== undefined ? remove : commandText`ovn-nbctl list ${table} ${name}`;

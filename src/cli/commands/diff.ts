@@ -62,7 +62,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const lines = [
     ...conflictLines(conflicts),
     ...(count === 0 ? [] : flags.details === true ? planLines(plan) : planGroupLines(plan)),
-    ...leftoverLines(left),
+    ...leftoverLines(left, 'shown'),
     ...leftoverVipsLines(vips),
   ];
   if (flags.output !== 'table')

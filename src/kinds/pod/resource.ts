@@ -4,6 +4,7 @@ export const resource = otherKind('', 'v1', 'pods', 'Pod', {
   conditions: 'status',
   shortNames: ['po'],
   numerous: 'watched',
+  namedOnPorts: true,
   ownsRows: true,
   reportsRejections: true,
   sharedConditions: true,

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Edit } from '../../../diff/edits.ts';
+import { leftoverGroups, leftoverLines } from '../../../explain/leftovers.ts';
+import { checkInvariants } from '../../../invariants/check-invariants.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import type { RuleBench } from '../../../testing/rule-bench.ts';
 import { PodScene } from '../../../testing/pod-scene.ts';
@@ -174,4 +176,30 @@ test('a switch that another program takes belongs to no Subnet: its ports confli
   assert.doesNotMatch(shown(again), /AddressConflict/);
   marked(keys);
   assert.match(shown(bench), /is also held by port ext of another program/);
+});
+
+test('a port that Kube-OVN left for a pod that is gone: its address is not allocated, and it is told, until the port is gone or a pod of its name has it', () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const { bench } = scene;
+  const external_ids = { vendor: 'kube-ovn', ls: 'net', pod: 'shop/ghost' };
+  portOfOther(bench, 'ghost.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'], external_ids });
+  const left = (): string => leftoverLines(leftoverGroups(bench.world, bench.desired.rows), 'shown').join();
+  assert.match(
+    left(),
+    /^left by Kube-OVN, 1 for objects that do not exist:,  Logical_Switch_Port ghost\.shop \(OVN answers for 10\.1\.0\.2; its pod shop\/ghost is gone\); ovn-nbctl remove Logical_Switch \S+ ports \S+$/,
+  );
+  scene.pod('any');
+  bench.converge();
+  assert.equal(scene.addressOf('shop/any'), '10.1.0.3');
+  assert.deepEqual(checkInvariants({ world: bench.world, plan: { rows: [], objects: [] } }), []);
+  const again = bench.restarted();
+  again.converge();
+  assert.deepEqual(reported(again)[0], 'AddressesOfOthers');
+  // A pod of that name adopts the port.
+  scene.pod('ghost', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.2' } });
+  bench.converge();
+  assert.equal(scene.addressOf('shop/ghost'), '10.1.0.2');
+  assert.deepEqual(reported(bench), [undefined, undefined]);
+  assert.equal(left(), '');
+  assert.deepEqual(checkInvariants({ world: bench.world, plan: { rows: [], objects: [] } }), []);
 });

@@ -8,7 +8,7 @@ import { parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';
 import { IntervalSet } from '../../../net/interval-set.ts';
 import { cidrRange, formatIntervals, parseRange } from '../../../net/range.ts';
-import { addressesOfPort, addressesShown, switchOfForeign } from '../../../world/foreign-ports.ts';
+import { addressesOfPort, addressesShown, switchOfStray } from '../../../world/foreign-ports.ts';
 import type { World } from '../../../world/world.ts';
 import type { HoldersBySubnet } from '../../../invariants/address-holders.ts';
 import type { Violation } from '../../../invariants/violation.ts';
@@ -78,11 +78,13 @@ function familyCounts(
   ];
 }
 
-/** Addresses of foreign ports, by switch. */
-function ofOtherPrograms({ rows, settings: { enableExternalVpc } }: World): ReadonlyMap<string, readonly Address[]> {
+/** Addresses of ports that are nobody's of Kiln, by switch. */
+function ofOtherPrograms(world: World): ReadonlyMap<string, readonly Address[]> {
+  const { rows, settings } = world;
+  const { enableExternalVpc } = settings;
   const found = new Map<string, Address[]>();
   for (const port of rows.inTable('Logical_Switch_Port')) {
-    const home = switchOfForeign(rows, port, enableExternalVpc);
+    const home = switchOfStray(world, port, enableExternalVpc);
     if (home === undefined) continue;
     found.set(home, [...(found.get(home) ?? []), ...(enableExternalVpc ? addressesShown(rows, port) : addressesOfPort(port.row))]);
   }

@@ -52,6 +52,7 @@ test('an undo of a deletion in several transactions restores the very same datab
     assert.deepEqual(difference(before, await dumpOf(server)), []);
     assert.equal(kiln.world.rows.owned.size, rows, 'the collection leaves them');
     assert.equal(kiln.writer.restoredRows > 2_500, true);
+    assert.deepEqual(kiln.drifted, [], 'a row that stays is not reported as one that Kiln removes');
     assert.equal((await plan(kiln, own)).rows.length, 0, 'twice restores nothing');
     kiln.owners.add(ownerText(subnet));
     await until('the rows of the owner that is back are collected, since it does not ask for them', () => kiln.world.rows.owned.size < 10);

@@ -113,9 +113,7 @@ export class RowBatches {
           if (planned.has(id)) continue;
           if (retries.inBackoff(id)) continue;
           const verdict = diffRow(id, context);
-          const isDrift = drift.rowCompared(id, verdict);
-          if (isDrift) this.#reportDrift(id, verdict, filling, 'row');
-          this.#conclude(id, verdict, filling, { isDrift });
+          this.#conclude(id, verdict, filling, { isDrift: drift.rowCompared(id, verdict) });
         }
       }
     } while (filling.isAwakened);
@@ -127,9 +125,7 @@ export class RowBatches {
       pending.members.delete(id);
       if (retries.inBackoff(id)) continue;
       const verdict = diffMembers(id, keys, context);
-      const isDrift = drift.membersCompared(id, keys, verdict);
-      if (isDrift) this.#reportDrift(id, verdict, filling, 'members');
-      this.#conclude(id, verdict, filling, { isDrift, members: keys });
+      this.#conclude(id, verdict, filling, { isDrift: drift.membersCompared(id, keys, verdict), members: keys });
     }
     // If another process leads by now, the transaction fails at the fence, and the differences are that process's work.
     if (drifts.length > 0 && writer.fence.state().kind !== 'deposed') writer.onDrift(drifts, false);
@@ -160,6 +156,8 @@ export class RowBatches {
     if (verdict.kind === 'conflict' && members === undefined) return this.#mark(id, parts);
     if (verdict.kind !== 'change') return;
     if (verdict.change === 'delete' && !this.#mayCollect(id)) return this.#mark(id, parts);
+    // Only now: a row that stays, as one that an undo restored, is not repaired.
+    if (isDrift) this.#reportDrift(id, verdict, filling, members === undefined ? 'row' : 'members');
     if (verdict.inserts !== undefined && this.#isWithheld(id)) {
       this.#withheld.add(id);
       return;

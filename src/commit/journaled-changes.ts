@@ -6,6 +6,7 @@ import type { DesiredRows } from '../compile/desired-rows.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { BeforeAfter, JournaledChange, JournaledReference, JournalReason, JsonAtom, JsonRow, JsonValue } from '../journal/journal.ts';
 import { rowJson, valueJson } from '../journal/row-json.ts';
+import { neighbourOf } from '../nb/ownership.ts';
 import type { ParentColumn } from '../nb/tables.ts';
 import { childColumns, monitoredColumns, tableSpec } from '../nb/tables.ts';
 import type { DatabaseSchema, InputValue, Replica, Uuid } from '../ovsdb/index.ts';
@@ -131,7 +132,9 @@ function draftOf(entry: Entry, change: JournaledChange['change'], reason: Journa
   const isOurs = ownership.kind === 'ours';
   const [owner, uid] = [isOurs ? ownership.owner : '', isOurs ? ownership.uid : ''];
   const references = parentsOf(uuid, taking);
-  return { kind: 'change', tx: taking.tx, change, table, id, uuid, owner, uid, reason: taking.sources.reason ?? reason, row, references };
+  const given = taking.sources.reason ?? reason;
+  const draft: Draft = { kind: 'change', tx: taking.tx, change, table, id, uuid, owner, uid, reason: given, row, references };
+  return ownership.kind === 'foreign' ? { ...draft, neighbour: neighbourOf(ownership) } : draft;
 }
 
 function parentsOf(child: Uuid, { parents, sources: { rows } }: Taking): JournaledReference[] {

@@ -50,8 +50,10 @@ export interface JournaledChange {
   readonly table: string;
   readonly id: RowId;
   readonly uuid: Uuid;
-  /** Owner text `<kind>/<namespace>/<name>`; empty for a row that Kube-OVN made and Kiln had not adopted. */
+  /** Owner text `<kind>/<namespace>/<name>`; empty for a row that is not Kiln's. */
   readonly owner: string;
+  /** Whose a foreign row is, which only a restore overwrites or deletes. Without owner and neighbour it is Kube-OVN's. */
+  readonly neighbour?: string;
   readonly uid: string;
   readonly reason: JournalReason;
   /** Of a deletion: the whole row. Of an overwrite: without its sets, which `removed` has the changes of. */

@@ -1,11 +1,18 @@
 /** Owners of rows in messages. Pure. */
 import type { Ownership } from '../nb/ownership.ts';
 import { neighbourOf } from '../nb/ownership.ts';
+import type { JournaledChange } from './journal.ts';
 
 /** Whom a row of the present belongs to. */
 export function holderText(ownership: Ownership): string {
   if (ownership.kind === 'ours') return objectText(ownership.owner);
   return ownership.kind === 'legacy' ? 'Kube-OVN' : neighbourOf(ownership);
+}
+
+/** Whom a journaled row belonged to. */
+export function changedOwnerText({ table, owner, neighbour }: Pick<JournaledChange, 'table' | 'owner' | 'neighbour'>): string {
+  if (table === 'NB_Global') return 'all programs';
+  return neighbour ?? objectText(owner);
 }
 
 /** `Vpc x` of `vpc//x`, `pod ns/x` of `pod/ns/x`. */

@@ -232,6 +232,7 @@ test('messages of Kiln stay unchanged', () => {
     'Pod shop/web-token waits for Subnet red',
     'the compass is set: bypass=on',
     'Pod shop/web-0 waits: IPPool gold has no free address',
+    '/tmp/r28/j2/kiln-20260131T202252516Z-undo6e2f260.jsonl:5 is not an entry of a journal',
   ])
     assert.equal(redactedText(text), text);
   const row = {

@@ -90,7 +90,11 @@ function withoutUserInfo(text: string): string {
 /** Long random runs of all sorts of characters: tokens of an unlisted form. Names of objects have no capitals. */
 const RANDOM = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{28,}/g;
 
-function isRandom(run: string): boolean {
+/** In names of the journal's files and of backups: `20260131T120000000Z`. Messages name these files. */
+const COMPACT_TIME = /\d{8}T\d{6,9}Z/g;
+
+function isRandom(whole: string): boolean {
+  const run = whole.replace(COMPACT_TIME, '');
   if (!/[a-z]/.test(run) || !/[A-Z]/.test(run) || !/[0-9]/.test(run)) return false;
   const changes = [...run.slice(0, 256).matchAll(/[a-z][A-Z0-9]|[A-Z][0-9]|[0-9][A-Za-z]/g)].length;
   return new Set(run).size >= 14 && changes >= Math.min(run.length, 256) / 8;

@@ -5,7 +5,7 @@ import type { JournalReason } from '../../journal/journal.ts';
 import type { ReadJournal, ReadTransaction } from '../../journal/read-journal.ts';
 import type { SelectedChange, Selection } from '../../journal/selection.ts';
 import { selectedChanges } from '../../journal/selection.ts';
-import { objectText } from '../../journal/owner-text.ts';
+import { changedOwnerText } from '../../journal/owner-text.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import { redactedText } from '../../runtime/redaction.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -107,6 +107,9 @@ export const REASON_TEXT: Readonly<Record<JournalReason, string>> = {
   restored: 'kiln restore made it as a backup has it',
 };
 
+/** Only the keys that Kiln itself set. */
+const GLOBAL_CHANGED = '--global-options asks for other values than before';
+
 const SHOWN = 200;
 
 function historyLines(
@@ -116,16 +119,23 @@ function historyLines(
 ): readonly string[] {
   const outcomes = new Map(transactions.map((one: ReadTransaction) => [one.tx, one.outcome?.outcome]));
   const shown = format === 'wide' ? changes : changes.slice(-SHOWN);
-  const lines = shown.flatMap((change) => changeLines(change, outcomes.get(change.tx), format));
+  const taken = new Set(changes.map(({ tx }) => tx));
+  const ofThese = undone.filter(({ transactions: names }) => names.some((name) => taken.has(name)));
+  const lines = [
+    ...shown.map((change) => ({ at: change.at, lines: changeLines(change, outcomes.get(change.tx), format) })),
+    ...ofThese.map(({ at, by, transactions: names, rows }) => ({
+      at,
+      lines: [`${at}  undo of ${names.join(', ')} by ${by}: ${rows} rows`],
+    })),
+  ].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   return [
     ...(shown.length < changes.length ? [`… ${changes.length - shown.length} earlier ones: kiln history -o wide`] : []),
-    ...lines,
-    ...undone.map(({ at, by, transactions: names, rows }) => `${at}  undo of ${names.join(', ')} by ${by}: ${rows} rows`),
+    ...lines.flatMap((one) => one.lines),
   ];
 }
 
 function changeLines(change: SelectedChange, outcome: string | undefined, format: 'table' | 'wide'): readonly string[] {
-  const { at, tx, change: what, table, id, owner, reason, uuid, references, columns = {}, keys = {}, removed = {} } = change;
+  const { at, tx, change: what, table, id, reason, uuid, references, columns = {}, keys = {}, removed = {} } = change;
   const doubt = outcome === 'committed' ? '' : ' (whether it took effect is not known)';
   const changed = [
     ...Object.keys(columns),
@@ -133,7 +143,8 @@ function changeLines(change: SelectedChange, outcome: string | undefined, format
     ...Object.entries(removed).map(([column, of]) => `${column}: ${of.length} members`),
   ];
   const detail = changed.length === 0 ? '' : ` [${changed.join('; ')}]`;
-  const line = `${at}  ${tx}  ${what}  ${table} ${identityOf(id)}${detail}  of ${objectText(owner)}: ${REASON_TEXT[reason]}${doubt}`;
+  const why = table === 'NB_Global' && reason === 'changed' ? GLOBAL_CHANGED : REASON_TEXT[reason];
+  const line = `${at}  ${tx}  ${what}  ${table} ${identityOf(id)}${detail}  of ${changedOwnerText(change)}: ${why}${doubt}`;
   if (format === 'table') return [line];
   const referring = references.map((one) => `${one.table} ${identityOf(one.id)} (${one.column})`);
   return [line, `    row ${uuid}${referring.length === 0 ? '' : `, in ${referring.join(', ')}`}`];

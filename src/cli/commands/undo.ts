@@ -21,6 +21,7 @@ import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbSession, Uuid } from '../../ovsdb/index.ts';
 import { mutate, select, rowIs } from '../../ovsdb/index.ts';
 import { systemClock } from '../../timing/clock.ts';
+import { commandText, nameArgument } from '../../text/command-text.ts';
 import type { World } from '../../world/world.ts';
 import type { JournalReadFlags } from '../arguments/journal-arguments.ts';
 import { addJournalFlags, gathered, journalOf } from '../arguments/journal-arguments.ts';
@@ -114,7 +115,21 @@ export async function runUndo(transactions: readonly string[], flags: UndoFlags,
     io,
     `Restore ${counted(plan.rows.length, 'row')} and change ${counted(plan.values.length + plan.members.length, 'existing one')}?`,
   );
-  return await restore(plan, changes, journal.directory, session, io);
+  return await restore(plan, changes, letGoCommand(transactions, flags), journal.directory, session, io);
+}
+
+/** Lets go of the same rows: those of a whole transaction may be more. */
+export function letGoCommand(
+  transactions: readonly string[],
+  { since, owner, row = [] }: Pick<UndoFlags, 'since' | 'owner' | 'row'>,
+): string {
+  const selection = [
+    ...transactions.map(nameArgument),
+    ...(since === undefined ? [] : ['--since', new Date(since).toISOString()]),
+    ...owner.flatMap((one) => ['--owner', nameArgument(one)]),
+    ...row.flatMap((one) => ['--row', nameArgument(one)]),
+  ];
+  return commandText`kiln undo ${selection} --let-go`;
 }
 
 function usage(what: string, why: string): CommandFailure {
@@ -185,6 +200,7 @@ async function presentOf(changes: readonly SelectedChange[], world: World, sessi
 async function restore(
   plan: UndoPlan,
   changes: readonly SelectedChange[],
+  letGoThese: string,
   directory: string,
   session: OvsdbSession,
   io: CommandIo,
@@ -211,7 +227,7 @@ async function restore(
   const held = plan.rows.filter(({ owner }) => owner !== '').length;
   if (held > 0)
     io.say(
-      `${counted(held, 'row')} are held until the objects that owned them are back: create these again, or let the rows go: kiln undo ${transactions.slice(0, 3).join(' ')} --let-go`,
+      `${counted(held, 'row')} ${held === 1 ? 'is' : 'are'} held until the objects that owned them are back: create these again, or let the rows go: ${letGoThese}`,
     );
   return EXIT.fine;
 }

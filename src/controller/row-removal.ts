@@ -10,6 +10,7 @@ import { DesiredRows } from '../compile/desired-rows.ts';
 import type { Journal } from '../journal/journal.ts';
 import { NO_JOURNAL } from '../journal/journal.ts';
 import { GLOBAL_ROW, keysOfRow } from '../nb/global-keys.ts';
+import type { NeighbourPattern } from '../nb/neighbours.ts';
 import { GLOBAL_KEYS } from '../nb/tables.ts';
 import { firstRead } from '../ovsdb/index.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
@@ -23,6 +24,8 @@ export interface RowRemovalOptions {
   readonly mayWrite: () => boolean;
   /** Takes every row before it goes. Default: none. */
   readonly journal?: Journal;
+  /** Programs in the database that are known by patterns: their rows stay, and so do rows of Kiln that these are in. Default: none. */
+  readonly neighbours?: readonly NeighbourPattern[];
 }
 
 /** Rows that remain, and why. */
@@ -35,14 +38,15 @@ export interface RowsLeft {
 const LOOK_MS = 20;
 
 export class RowRemoval implements AsyncDisposable {
-  readonly world = new World(DEFAULT_SETTINGS);
+  readonly world: World;
   readonly #session: OvsdbSession;
   readonly #fence: Fence;
   readonly #writer: NorthboundWriter;
   #failure: string | undefined;
   #closed = false;
 
-  constructor({ session, mayWrite, journal = NO_JOURNAL }: RowRemovalOptions) {
+  constructor({ session, mayWrite, journal = NO_JOURNAL, neighbours = [] }: RowRemovalOptions) {
+    this.world = new World({ ...DEFAULT_SETTINGS, neighbours });
     this.#session = session;
     this.#fence = new Fence(session);
     const wake = (): void => void setImmediate(() => this.#closed || this.#writer.flush());

@@ -52,6 +52,11 @@ test('a running controller, rows of others that are lost, and a restore', { skip
   assert.equal(done.exit, 0, done.err);
   assert.match(await scene.nbctl('lsp-list', 'theirs'), /their-port/);
   await scene.controller.untilQuiet();
+  const [, before = ''] = /take back 2 rows of other programs .*: kiln restore (\S+) --others exact/.exec(done.err) ?? [];
+  const taken = await scene.kiln('restore', before, '--others=exact', '--yes');
+  assert.equal(taken.exit, 0, taken.err);
+  assert.doesNotMatch(await scene.nbctl('ls-list'), /theirs/);
+  assert.equal((await scene.kiln('restore', path, '--yes')).exit, 0);
   const nothing = await scene.kiln('restore', path, '--yes');
   assert.equal(nothing.exit, 1);
   assert.match(nothing.err, /nothing to restore/);

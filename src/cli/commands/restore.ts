@@ -226,6 +226,12 @@ async function restore(
     );
   io.say(`restored ${counted(plan.rows.length, 'row')} and ${counted(plan.values.length, 'value')} in one transaction`);
   if (written.length > 0) io.say(`what it deleted and overwrote is in the journal: kiln undo ${written.join(' ')}`);
+  // An undo brings back what a restore took, and leaves what it brought.
+  const came = plan.rows.filter(({ isOurs }) => !isOurs).length;
+  if (came > 0)
+    io.say(
+      `hint: to take back ${counted(came, 'row')} of other programs that came back as well: ${commandText`kiln restore ${before} --others exact`}`,
+    );
   return EXIT.fine;
 }
 
@@ -278,7 +284,9 @@ function print(plan: RestorePlan, { output }: RestoreFlags, io: CommandIo): void
     ),
     ...(plan.left === 0
       ? []
-      : [`stays      ${counted(plan.left, 'row')} of Kiln that differ from the backup: the objects decide about them`]),
+      : [
+          `stays      ${counted(plan.left, 'row')} of Kiln that ${plan.left === 1 ? 'differs' : 'differ'} from the backup: the objects decide`,
+        ]),
     ...limited(plan.lost, most, (one) => `lost       ${one}`),
     ...limited(plan.shared, most, sharedText),
   ];

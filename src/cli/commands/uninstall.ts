@@ -20,8 +20,8 @@ import type { OvnFlags } from '../connection/connect.ts';
 import type { ListedKind } from '../deletion/custom-resource-deletion.ts';
 import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../deletion/custom-resource-deletion.ts';
 import { neighbourhood } from '../../explain/neighbours.ts';
-import type { LeaseFlags } from '../cluster/leader.ts';
-import { addLeaseFlag } from '../cluster/leader.ts';
+import type { SettingsFlags } from '../cluster/leader.ts';
+import { addSettingsFlags, settingsFor } from '../cluster/leader.ts';
 import { northboundOf } from '../connection/connect.ts';
 import { addNorthboundFlags, sessionOf } from '../cluster/observe.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
@@ -34,7 +34,7 @@ import { identityOf } from '../../nb/row-id.ts';
 import { TABLES } from '../../nb/tables.ts';
 import { commandText } from '../../text/command-text.ts';
 
-export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {
+export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {
   readonly keepCrds?: boolean;
   readonly yes?: boolean;
   readonly dryRun: 'none' | 'client';
@@ -78,7 +78,7 @@ export function addUninstall(program: Command): void {
     .option('--timeout <duration>', 'time limit of each step', duration, '2m')
     .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration to remove', CONFIGURATION_NAME)
     .option('--webhook-secret <name>', "Secret of the webhook's certificate to remove", SECRET_NAME);
-  addLeaseFlag(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: UninstallFlags) => {
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: UninstallFlags) => {
     process.exitCode = await onCluster('uninstall', flags, (io) => runUninstall(flags, io));
   });
 }
@@ -105,7 +105,9 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
       `what goes is written into the journal first, and --journal=${flags.journal ?? defaultJournal()} cannot be written: ${journal.failure}`,
       'kiln uninstall --journal DIRECTORY',
     );
-  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), journal, mayWrite: () => lease.held?.leads === true });
+  const { neighbours } = await settingsFor(flags, io);
+  const mayWrite = (): boolean => lease.held?.leads === true;
+  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), journal, mayWrite, neighbours });
   try {
     await removal.read(requestTimeoutMs(flags));
   } catch (error) {

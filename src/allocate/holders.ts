@@ -1,6 +1,6 @@
 /**
  * Records in the ledger what holds an address: IP objects, Vips, EIPs and the rules that use one, proven annotations of live pods, owned
- * port rows, and foreign ports in the switch of a Subnet. The allocation step records reservations.
+ * port rows, foreign ports in the switch of a Subnet, and nodes in its physical network. The allocation step records reservations.
  */
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { IP } from '../api/kinds/ip.ts';
@@ -26,6 +26,7 @@ import { portName } from '../api/names.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { ForeignPortHolders } from './foreign-port-holders.ts';
+import { holdNodeAddresses } from './node-address-holders.ts';
 
 const ALLOCATED = '.kubernetes.io/allocated';
 const PORTS = 'Logical_Switch_Port';
@@ -51,6 +52,7 @@ export class Holders {
     this.#world = world;
     this.#ledger = ledger;
     this.#foreignPorts = new ForeignPortHolders(world, ledger, (port) => void this.#dueRows.add(port));
+    holdNodeAddresses(world, ledger);
     world.ips.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('ip', before.metadata.uid);
       if (before === undefined || after === undefined) this.#foreignPorts.holderChanged(key);

@@ -2,7 +2,7 @@
 
 /**
  * The source of the claim: an IP, Vip or EIP object, the annotation of a live pod, a reservation in memory, an owned row, a node, or a
- * foreign port in the Subnet's switch. The allocator gives the address of a foreign port to no claimant. Otherwise such a holder is left
+ * foreign port in the Subnet's switch, or a node in its physical network (as a foreign port). The allocator gives the address of a foreign port to no claimant. Otherwise such a holder is left
  * out: the address does not count as in use, it does not keep the Subnet from being deleted, and any other holder of it has precedence.
  */
 export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'foreign-port';

@@ -19,6 +19,7 @@ const EXCEPTIONS: readonly Exception[] = [
     files: {
       'src/allocate/foreign-port-holders.ts': 'subnets vips ovn-eips',
       'src/allocate/holders.ts': 'pod ips pods',
+      'src/allocate/node-address-holders.ts': 'subnets nodes',
       'src/invariants/address-holders.ts': 'pod ips pods',
       'src/invariants/owned-rows.ts': 'vpcs subnets ips',
       'src/world/claimants.ts': 'ips statefulsets virtualmachines',

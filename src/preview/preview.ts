@@ -74,13 +74,14 @@ export class Preview {
     this.desired = new Desired(world);
     this.#northbound = new MemoryNorthbound(schema);
     this.api = new MemoryApi(world, now, (id) => this.#dueObjects.add(id));
-    world.rows.apply(this.#northbound, this.#northbound.load(rows));
-    world.rows.onChange({ row: (id) => this.#dueRows.add(id), member: (id) => this.#dueRows.add(id) });
     const failed = ({ rule, key, error }: { readonly rule: string; readonly key: string; readonly error: unknown }): void => {
       this.failures.push(`${rule}: ${key}: ${String(error)}`);
     };
     this.compiler = new Compiler(world, this.desired, RULES, failed);
     this.#allocation = new AllocationStep(world, this.desired.addresses);
+    // After the allocation, which hears of the ports and so of their addresses.
+    world.rows.apply(this.#northbound, this.#northbound.load(rows));
+    world.rows.onChange({ row: (id) => this.#dueRows.add(id), member: (id) => this.#dueRows.add(id) });
     this.#derive();
     for (const id of [GLOBAL_ROW, ...this.desired.rows.rowIds, ...world.rows.owned]) this.#dueRows.add(id);
     for (const id of this.desired.objects.ids) this.#dueObjects.add(id);

@@ -101,6 +101,17 @@ test('what exists as the manifest has it: nothing changes, exit 0', { skip }, as
   assert.match(out, /^ {2}unchanged {2}Subnet shop-net$/m);
 });
 
+test('an address that a port of another program has is not planned for a pod', { skip }, async () => {
+  await scene.nbctl('lsp-add', 'shop-net', 'theirs', '--', 'lsp-set-addresses', 'theirs', '0a:00:00:00:00:01 10.97.0.3');
+  try {
+    const { addresses } = await planned('-f', file('next.yaml', manifest('pods', { name: 'next', namespace: 'shop' }, CONTAINERS)));
+    assert.deepEqual(addresses, [{ object: 'Pod shop/next', addresses: ['10.97.0.4'] }]);
+  } finally {
+    await scene.nbctl('lsp-del', 'theirs');
+    await scene.controller.untilQuiet();
+  }
+});
+
 test('refused by the rules of the webhook, and not in effect although stored: each with why', { skip }, async () => {
   const path = file(
     'faults.yaml',

@@ -3,6 +3,7 @@ import type { Edit } from '../../diff/edits.ts';
 import type { ObjectWrite } from '../../diff/object-diff.ts';
 import type { PlannedChanges } from '../../explain/plan-text.ts';
 import { wordsOf } from '../../explain/words.ts';
+import { stringifyJson } from '../../kube/json.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import type { Uuid } from '../../ovsdb/index.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
@@ -70,7 +71,7 @@ function objectLine(write: ObjectWrite, world: World): string {
   const addresses = wordsOf(resource).addresses?.(world, key) ?? [];
   switch (write.verb) {
     case 'create':
-      return `make     ${named}: ${cut(JSON.stringify(write.object['spec'] ?? {}))}`;
+      return `make     ${named}: ${cut(stringifyJson(write.object['spec'] ?? {}))}`;
     case 'delete':
       return `delete   ${named}${addresses.length === 0 ? '' : `: it has ${addresses.join(', ')}`}`;
     case 'evict':
@@ -99,7 +100,7 @@ function differences(patch: Readonly<Record<string, unknown>>, held: Fields, pat
 
 function jsonText(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'none';
-  return Array.isArray(value) && value.length === 0 ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
+  return Array.isArray(value) && value.length === 0 ? 'none' : typeof value === 'string' ? value : stringifyJson(value);
 }
 
 function rowName(uuid: Uuid, table: string, world: World): string {
@@ -118,7 +119,7 @@ function shown(value: unknown, world: World): string {
   if (isEmpty(value)) return 'none';
   if (value instanceof Map) return cut([...value].map(([key, one]) => `${String(key)}=${String(one)}`).join(' '));
   if (value instanceof Set || Array.isArray(value)) return cut([...(value as Iterable<unknown>)].map((one) => shown(one, world)).join(' '));
-  if (typeof value === 'object') return cut(JSON.stringify(value));
+  if (typeof value === 'object') return cut(stringifyJson(value));
   const text = String(value);
   const id = world.rows.entry(text as Uuid)?.id;
   return id === undefined ? text : identityOf(id);

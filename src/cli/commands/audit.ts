@@ -1,5 +1,5 @@
 /** `kiln audit`: what is wrong in a cluster of Kube-OVN's or Kiln's, with nothing installed in it. The command only reads, and takes no Lease. */
-import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { auditHtml } from '../audit/audit-html.ts';
@@ -16,6 +16,8 @@ import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts'
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import { writeWholeFile } from '../output/whole-file.ts';
+import { commandText } from '../../text/command-text.ts';
 import { openedFresh } from './diff.ts';
 
 export interface AuditFlags extends ObservationFlags {
@@ -63,19 +65,25 @@ export async function runAudit(flags: AuditFlags, io: CommandIo): Promise<number
   refuseOtherCluster(fresh.world, way.text);
   io.say('comparing');
   const report = auditReport(fresh, gitVersion, way.text);
-  if (flags.report !== undefined) await written(flags.report, auditHtml(report));
   if (flags.output === 'html') io.out(auditHtml(report));
   else if (flags.output === 'table' || flags.output === 'wide') io.out(auditLines(report, flags.output));
   else io.out(structuredText(flags.output, 'Audit', auditJson(report)));
+  // Last: what was found is printed also if the file cannot be written.
+  if (flags.report !== undefined) await written(flags.report, auditHtml(report));
   io.say(report.count === 0 ? 'nothing is found' : `${report.count} ${report.count === 1 ? 'finding' : 'findings'}`);
   return report.count === 0 ? EXIT.fine : EXIT.findings;
 }
 
 async function written(file: string, text: string): Promise<void> {
   try {
-    await writeFile(file, text);
+    await writeWholeFile(file, text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(EXIT.unreachable, 'the report was not written', why, 'kiln audit --report FILE');
+    throw new CommandFailure(
+      EXIT.unreachable,
+      `the report was not written to ${file}`,
+      why,
+      commandText`df -h ${dirname(file)}, or kiln audit --report with a file elsewhere`,
+    );
   }
 }

@@ -2,7 +2,6 @@
  * `kiln bundle`: one archive for a support request: versions, status, observed objects and rows, the plan, Events and logs. The command
  * reads no Secrets, and removes texts that look like one.
  */
-import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -33,6 +32,7 @@ import { LABORATORY_LOG } from '../settings/defaults.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
 import { wayIfAny } from '../cluster/northbound-way.ts';
+import { writeWholeFile } from '../output/whole-file.ts';
 import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import { outputText } from '../output/terminal.ts';
 import type { TarMember } from '../output/tar.ts';
@@ -84,7 +84,8 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
   const readme = readmeOf(time, members, missing);
   const all = [{ path: 'README.txt', text: readme }, ...members].map(({ path, text }) => ({ path: `kiln-bundle-${time}/${path}`, text }));
   try {
-    await writeForOwner(file, gzipSync(tarOf(all, now)));
+    // Other users of the host cannot read it, even if they could read a previous file of this name.
+    await writeWholeFile(file, gzipSync(tarOf(all, now)), 0o600);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(EXIT.usage, `--file ${file} cannot be written`, why, 'kiln bundle --file /tmp/kiln-bundle.tar.gz');
@@ -92,17 +93,6 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
   for (const one of missing) io.say(`warning: ${one}`);
   io.out([file]);
   return missing.length === 0 ? EXIT.fine : EXIT.findings;
-}
-
-/** Writes a file that other users of the host cannot read, even if they could read a previous file of this name. */
-async function writeForOwner(path: string, bytes: Buffer): Promise<void> {
-  // If this user may not change the mode, the file keeps it.
-  await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
-  if ((await file.stat()).isFile()) {
-    await file.chmod(0o600);
-    await file.truncate();
-  }
-  await file.writeFile(bytes);
 }
 
 interface Collected {

@@ -7,6 +7,7 @@ import { parseAddress } from '../net/address.ts';
 import { claimantOfObject } from './address-objects.ts';
 import type { ExternalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
 import { enabledGatewayConfig, externalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
+import type { VpcIntent } from './intent.ts';
 import { vpcIntent } from './intent.ts';
 import type { Query, World } from './world.ts';
 import { defineQuery } from './world.ts';
@@ -22,13 +23,21 @@ export const requestedExternals: Query<readonly string[]> = defineQuery('vpc-req
   const vpc = world.ask(vpcIntent, name);
   if (vpc === undefined) return portsInPlace(world, name);
   if (vpc.metadata.labels?.[labelKey.vpcExternal] === 'true') return NONE;
-  const { enableExternal, extraExternalSubnets = NONE } = vpc.spec;
+  return externalsOfSpec(world, name, vpc.spec);
+});
+
+/** What such a spec requests. */
+export function externalsOfSpec(
+  world: World,
+  name: string,
+  { enableExternal, extraExternalSubnets = NONE }: Pick<VpcIntent['spec'], 'enableExternal' | 'extraExternalSubnets'>,
+): readonly string[] {
   const { defaultVpc, externalSubnet } = world.settings;
   const extra = [...new Set(extraExternalSubnets ?? NONE)].filter((subnet) => subnet !== '');
   if (enableExternal === true && extra.length > 0) return extra;
   const config = name === defaultVpc ? world.ask(externalGatewayConfig, '') : undefined;
   return (config?.enabled ?? enableExternal) === true ? [externalSubnet] : NONE;
-});
+}
 
 function portsInPlace(world: World, vpc: string): readonly string[] {
   const prefix = routerToSwitchPort(vpc, '');

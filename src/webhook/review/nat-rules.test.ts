@@ -123,3 +123,21 @@ test('an edit of a rule that translates: a field made empty is denied, and an un
   );
   assert.deepEqual(of({ internalPort: '81' }), { denials: [], warnings: [] });
 });
+
+test('an edit of a Vpc that takes away an external port which NAT rules use is allowed, with a warning that names them', () => {
+  const scene = new NatScene();
+  const on = { enableExternal: true };
+  const warned = (spec: object, before: object): string => reviewed(scene, 'vpcs', 'blue', spec, before).warnings.join();
+  assert.equal(warned({ enableExternal: false }, on), '', 'no rule uses it');
+  for (let at = 0; at < 7; at++) {
+    scene.eip(`e${at}`);
+    scene.put('ovn-fips', `f${at}`, { ovnEip: `e${at}`, vpc: 'blue', v4Ip: `10.5.0.1${at}` });
+  }
+  assert.match(
+    warned({ enableExternal: false }, on),
+    /^Vpc blue: its router loses its port in Subnet external, where 7 NAT rules translate: OvnFip f0, .*, OvnFip f4 and 2 more; what they translate stops/,
+  );
+  assert.match(warned({ ...on, extraExternalSubnets: ['elsewhere'] }, on), /loses its port in Subnet external/);
+  assert.equal(warned({ ...on, extraExternalSubnets: ['external'] }, on), '');
+  assert.equal(warned(on, { enableExternal: false }), '');
+});

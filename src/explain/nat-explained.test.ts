@@ -11,6 +11,7 @@ const TARGET = { vpc: 'blue', v4Ip: '10.5.0.9' };
 
 function scene(): NatScene {
   const made = new NatScene();
+  made.put('vpcs', 'blue', { enableExternal: true, staticRoutes: [{ policy: 'policyDst', cidr: '0.0.0.0/0', nextHopIP: '172.20.0.1' }] });
   for (const name of ['e1', 'e2']) made.eip(name);
   made.put('ovn-fips', 'f1', { ovnEip: 'e1', ...TARGET });
   return made;

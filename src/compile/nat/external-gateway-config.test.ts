@@ -201,3 +201,31 @@ test('with a Subnet the address of the ConfigMap is reserved in it; without nic-
   assert.equal(String(bench.object('subnets', 'external')?.status?.['v4usingIPs']), '0');
   assert.ok(bench.row('Logical_Switch', 'external'));
 });
+
+test('a next hop outside of the network has no effect and is reported; the gateway of the Subnet stays in effect', () => {
+  const scene = new NatScene({ external: '172.56.0.0/16' });
+  const { bench } = scene;
+  scene.eip('e1', { v4Ip: '172.56.0.40' });
+  const hops = (): unknown => bench.rows('Logical_Router_Policy').flatMap((row) => (row['priority'] === 29_250 ? [row['nexthops']] : []));
+  configure(bench, { ...GUIDE, 'external-gw-addr': '172.56.0.9' });
+  scene.put('ovn-fips', 'f1', { ovnEip: 'e1', vpc: 'ovn-cluster', v4Ip: '10.16.0.9' });
+  assert.deepEqual(hops(), [['172.56.0.9']]);
+  configure(bench, { ...GUIDE, 'external-gw-addr': '10.99.0.1/16' });
+  assert.deepEqual(hops(), [['172.56.0.1']]);
+  const { reason, message = '' } = bench.condition('vpcs', 'ovn-cluster', 'WithoutEffect') ?? assert.fail();
+  assert.equal(reason, 'ExternalGatewayConfigInvalid');
+  assert.match(
+    message,
+    /data\.external-gw-addr "10\.99\.0\.1" is outside of 172\.56\.0\.0\/16, .* until then it is 172\.56\.0\.1, the gateway/,
+  );
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
+test('without a Subnet the next hop lies in a network of nic-ip', () => {
+  const { bench } = cluster();
+  configure(bench, { ...GUIDE, 'external-gw-addr': '10.99.0.1' });
+  const { message = '' } = bench.condition('vpcs', 'ovn-cluster', 'WithoutEffect') ?? assert.fail();
+  assert.match(message, /"10\.99\.0\.1" is outside of the networks of nic-ip; .* until then nothing leads there/);
+  configure(bench, GUIDE);
+  assert.equal(bench.condition('vpcs', 'ovn-cluster', 'WithoutEffect'), undefined);
+});

@@ -12,6 +12,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { externalProblem, reservationProblem } from './external-problem.ts';
 import { nodeChassis } from './gateway-chassis.ts';
+import { nextHopProblems } from './gateway-next-hop.ts';
 import { gatewayConfigFinding } from './gateway-config-finding.ts';
 
 export const gatewayConfigReport: Rule = {
@@ -60,7 +61,11 @@ export function gatewayConfigFindings(world: World): readonly Finding[] {
           commandText`kubectl edit vpc ${defaultVpc}`,
         ),
       ];
-  return [...config.ineffective.map((problem) => gatewayConfigFinding(settings, problem)), ...nodes, ...replaced];
+  return [
+    ...[...config.ineffective, ...nextHopProblems(world)].map((problem) => gatewayConfigFinding(settings, problem)),
+    ...nodes,
+    ...replaced,
+  ];
 }
 
 const nodeExists: Query<boolean> = defineQuery('gateway-node-exists', (world, name) => world.nodes.has(name));

@@ -3,12 +3,10 @@
  * 29000); those to Subnets and nodes (30000 and above) come first. Kube-OVN has them for the annotations of pods alone, beside routes by
  * source: in OVN as released such a route also takes the traffic to other Subnets.
  */
-import { ofFamily } from '../../net/dual.ts';
-import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import type { World } from '../../world/world.ts';
 import type { RowOutput, RowOwner } from '../output.ts';
-import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
+import { outsideNextHop } from './gateway-next-hop.ts';
 import type { EntryInEffect } from './nat-in-effect.ts';
 import { inEffect } from './nat-in-effect.ts';
 import { formerTranslations, translations } from './translation.ts';
@@ -26,7 +24,7 @@ export function outgoingPolicies(
 ): readonly RowOutput[] {
   const { vpc, external, pairs } = result;
   return outgoing.flatMap((match, at): readonly RowOutput[] => {
-    const nexthop = nextHop(world, external, pairs[at]?.family ?? 4);
+    const nexthop = outsideNextHop(world, external, pairs[at]?.family ?? 4);
     if (nexthop === '' || isOfOlder(world, key, age, match)) return [];
     return [policyRow(vpc, { priority: PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, RULE)];
   });
@@ -38,12 +36,4 @@ function isOfOlder(world: World, key: string, age: string, match: string): boole
     const other = one === key ? undefined : inEffect(world, one);
     return other !== undefined && other.age < age && other.outgoing.includes(match);
   });
-}
-
-/** As the ConfigMap of the external gateway says, else the gateway of the external Subnet; empty for none. */
-function nextHop(world: World, external: string, family: 4 | 6): string {
-  const configured = external === world.settings.externalSubnet ? ofFamily(enabledGatewayConfig(world)?.nextHops ?? {}, family) : undefined;
-  const view = world.ask(subnetView, external);
-  const gateway = view === undefined ? undefined : ofFamily(view, family)?.gateway;
-  return configured ?? gateway ?? '';
 }

@@ -62,10 +62,12 @@ const LOOK_MS = 250;
 
 /** Undefined if there is no Lease: no controller has led yet. */
 export async function leaderOf(io: OfCluster, namespace: string): Promise<Leader | undefined> {
-  const lease = await leaseIn(io, namespace);
-  if (lease === undefined) return undefined;
+  const found = await leaseIn(io, namespace);
+  if (found === undefined) return undefined;
+  const renewed = await renewedOf(io, namespace, found);
+  const lease = renewed ?? found;
   const { holderIdentity, renewTime } = lease.spec ?? {};
-  return { identity: holderIdentity ?? '', renewed: renewTime ?? '', live: await isRenewed(io, namespace, lease), ...publishedIn(lease) };
+  return { identity: holderIdentity ?? '', renewed: renewTime ?? '', live: renewed !== undefined, ...publishedIn(lease) };
 }
 
 async function leaseIn({ client }: OfCluster, namespace: string): Promise<Lease | undefined> {
@@ -75,17 +77,20 @@ async function leaseIn({ client }: OfCluster, namespace: string): Promise<Lease 
 /**
  * Compares with the local clock first. If by that clock the Lease has expired, or was renewed in the future, the clocks may differ; then
  * this waits and watches for a renewal.
+ *
+ * @returns the Lease as it is then, which another process may hold by now; undefined if nobody renews it
  */
-async function isRenewed(io: OfCluster, namespace: string, { spec }: Lease): Promise<boolean> {
-  if ((spec?.holderIdentity ?? '') === '') return false;
+async function renewedOf(io: OfCluster, namespace: string, found: Lease): Promise<Lease | undefined> {
+  const { spec } = found;
+  if ((spec?.holderIdentity ?? '') === '') return undefined;
   const { renewTime, leaseDurationSeconds } = spec ?? {};
-  if (Math.abs(Date.now() - Date.parse(renewTime ?? '')) < 1_000 * (leaseDurationSeconds ?? 15)) return true;
+  if (Math.abs(Date.now() - Date.parse(renewTime ?? '')) < 1_000 * (leaseDurationSeconds ?? 15)) return found;
   for (const until = performance.now() + RENEWED_WITHIN_MS; performance.now() < until;) {
     await sleep(LOOK_MS);
-    const next = (await leaseIn(io, namespace))?.spec;
-    if (next?.renewTime !== renewTime) return (next?.holderIdentity ?? '') !== '';
+    const next = await leaseIn(io, namespace);
+    if (next?.spec?.renewTime !== renewTime) return (next?.spec?.holderIdentity ?? '') === '' ? undefined : next;
   }
-  return false;
+  return undefined;
 }
 
 /** A message that no controller leads, and since when; undefined if one does, or if the user may not read the Lease. */

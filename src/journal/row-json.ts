@@ -1,5 +1,5 @@
 /** Rows and values as the journal writes them, and comparisons of them with rows of the database. Pure. */
-import type { Row, Value } from '../ovsdb/index.ts';
+import type { InputValue, Row, TableSchema, Value } from '../ovsdb/index.ts';
 import type { JsonAtom, JsonRow, JsonValue } from './journal.ts';
 
 /** All columns that are not empty, without the UUID. */
@@ -40,4 +40,13 @@ function isEmpty(value: Value): boolean {
 
 function isEmptyJson(json: Exclude<JsonValue, null>): boolean {
   return json === '' || (typeof json === 'object' && Object.keys(json).length === 0);
+}
+
+/** As a transaction writes it: null is the empty value of the column. */
+export function input(value: JsonValue, schema: TableSchema | undefined, column: string): InputValue {
+  if (value !== null) return value;
+  const type = schema?.columns.get(column);
+  if (type?.kind === 'map') return {};
+  if (type?.kind === 'scalar') return type.key.type === 'boolean' ? false : type.key.type === 'string' ? '' : 0;
+  return [];
 }

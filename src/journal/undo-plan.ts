@@ -12,11 +12,12 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, MOST_COPIES, restoredUuid, tableOf } from '../nb/row-id.ts';
 import { isLetGo, isRestored } from '../nb/restored-row.ts';
 import { childColumns } from '../nb/tables.ts';
-import type { ColumnSchema, DatabaseSchema, InputValue, Row, TableSchema, Uuid } from '../ovsdb/index.ts';
+import type { ColumnSchema, DatabaseSchema, InputValue, Row, Uuid } from '../ovsdb/index.ts';
+import { formerRows, lastDeletions, placesById } from './former-rows.ts';
 import type { JournaledReference, JsonAtom, JsonValue } from './journal.ts';
 import { holderText, objectText } from './owner-text.ts';
 import { addressesIn, addressesOf } from './port-addresses.ts';
-import { isSame } from './row-json.ts';
+import { input, isSame } from './row-json.ts';
 import { hasContents } from './same-contents.ts';
 import type { SelectedChange } from './selection.ts';
 
@@ -92,6 +93,10 @@ interface Working {
   readonly rows: Map<Uuid, RestoredRow>;
   /** The new UUID of each deleted one, or that of the row that has its identity now. */
   readonly places: Map<Uuid, Uuid>;
+  /** The same by identity. */
+  byId: ReadonlyMap<RowId, Uuid>;
+  /** Rows whose identity was deleted again later. */
+  former: ReadonlyMap<Uuid, RowId>;
   readonly members: Map<string, RestoredMember & { readonly add: (Uuid | JsonAtom)[] }>;
   /** Columns of restored rows to which references were added, by row and column. */
   readonly referred: Map<string, { readonly list: Uuid[]; readonly known: Set<Uuid> }>;
@@ -107,10 +112,22 @@ interface Working {
 export function undoPlan(changes: readonly SelectedChange[], present: Present): UndoPlan {
   const working: Working = {
     present,
-    ...{ rows: new Map(), places: new Map(), members: new Map(), referred: new Map(), needed: new Map(), values: [] },
+    ...{
+      rows: new Map(),
+      places: new Map(),
+      byId: new Map(),
+      former: new Map(),
+      members: new Map(),
+      referred: new Map(),
+      needed: new Map(),
+      values: [],
+    },
     ...{ already: [], left: [], contradictions: [], lost: [] },
   };
-  const deleted = placed(lastDeletions(changes), working);
+  const last = lastDeletions(changes);
+  const deleted = placed(last, working);
+  working.byId = placesById(last, working.places);
+  working.former = formerRows(changes, working.places);
   // A row in a row in a row is the deepest there is.
   for (const change of [...deleted, ...deleted]) refuseWithoutParent(change, working);
   const restored = deleted.filter(({ uuid }) => working.rows.has(working.places.get(uuid) ?? uuid));
@@ -126,18 +143,6 @@ export function undoPlan(changes: readonly SelectedChange[], present: Present): 
     needed: [...needed].map(([uuid, table]) => ({ table, uuid })),
     ...{ present: already, left, contradictions, lost },
   };
-}
-
-/** Of an identity that was deleted more than once, the rows of the last transaction. */
-function lastDeletions(changes: readonly SelectedChange[]): readonly SelectedChange[] {
-  const last = new Map<RowId, SelectedChange[]>();
-  for (const change of changes) {
-    if (change.change !== 'delete') continue;
-    const before = last.get(change.id);
-    if (before?.[0]?.tx === change.tx) before.push(change);
-    else last.set(change.id, [change]);
-  }
-  return [...last.values()].flat();
 }
 
 /** Decides for each deleted row whether it is restored, and gives it its UUID. @returns those that are */
@@ -195,7 +200,7 @@ function holdOnceMore(id: RowId, { uuid, row }: ReturnType<Present['rowsOf']>[nu
 function refuseWithoutParent(change: SelectedChange, working: Working): void {
   const { id, tx, uuid, references, table } = change;
   const parents = references.filter(({ kind }) => kind === 'parent');
-  if (isRoot(table, working.present.schema) || parents.some((parent) => placeOf(parent, working) !== undefined)) return;
+  if (working.present.schema.tables.get(table)?.isRoot === true || parents.some((parent) => placeOf(parent, working) !== undefined)) return;
   const [parent] = parents;
   const named = parent === undefined ? 'its parent' : `${tableOf(parent.id)} ${identityOf(parent.id)}, which it was in,`;
   const place = working.places.get(uuid);
@@ -203,15 +208,11 @@ function refuseWithoutParent(change: SelectedChange, working: Working): void {
   working.contradictions.push({ id, tx, why: `${named} does not exist, and is not restored with it` });
 }
 
-function isRoot(table: string, schema: DatabaseSchema): boolean {
-  return schema.tables.get(table)?.isRoot === true;
-}
-
 /** Where a referring row is now: restored, or existing under the same UUID or name. */
-function placeOf({ table, uuid, id }: JournaledReference, { places, present, rows }: Working): Uuid | undefined {
-  const moved = places.get(uuid);
+function placeOf({ table, uuid, id }: JournaledReference, { places, byId, present, rows }: Working): Uuid | undefined {
+  if (!places.has(uuid) && present.row(table, uuid) !== undefined) return uuid;
+  const moved = places.get(uuid) ?? byId.get(id);
   if (moved !== undefined) return rows.has(moved) || present.row(table, moved) !== undefined ? moved : undefined;
-  if (present.row(table, uuid) !== undefined) return uuid;
   return present.rowsOf(id).find(({ ownership }) => ownership.kind === 'ours')?.uuid;
 }
 
@@ -238,6 +239,11 @@ function heldAgain(keys: Readonly<Record<string, JsonAtom>>): Readonly<Record<st
   return Object.fromEntries(Object.entries(keys).filter(([key]) => key !== LET_GO_KEY));
 }
 
+function formerPlace(uuid: Uuid, { former, byId }: Working): Uuid | undefined {
+  const id = former.get(uuid);
+  return id === undefined ? undefined : byId.get(id);
+}
+
 /** The members that exist or are restored. */
 function existing(change: SelectedChange, type: ColumnSchema, value: JsonValue, working: Working): InputValue {
   const { id, tx, table } = change;
@@ -245,7 +251,8 @@ function existing(change: SelectedChange, type: ColumnSchema, value: JsonValue, 
   const isChild = childColumns(table).some(({ column }) => column === type.name);
   const members = (Array.isArray(value) ? value : [value]) as readonly Uuid[];
   const kept = members.flatMap((member): Uuid[] => {
-    const moved = working.places.get(member);
+    // Not for children: these name the parent that they were in last.
+    const moved = working.places.get(member) ?? (isChild ? undefined : formerPlace(member, working));
     if (moved !== undefined && (working.rows.has(moved) || working.present.row(refTable, moved) !== undefined)) return [moved];
     if (moved === undefined && working.present.exists(refTable, member)) {
       working.needed.set(member, refTable);
@@ -322,7 +329,8 @@ function refuseTakenAddresses(restored: readonly SelectedChange[], working: Work
 function putBack(change: SelectedChange, working: Working): void {
   const { id, tx, owner, table, uuid } = change;
   const { present, left, contradictions, values, places } = working;
-  if (places.has(uuid)) return void left.push({ id, tx, why: 'was deleted later, and is restored as it was then' });
+  if (places.has(uuid) || formerPlace(uuid, working) !== undefined)
+    return void left.push({ id, tx, why: 'was deleted later, and is restored as it was then' });
   if (table === 'NB_Global') return void left.push({ id, tx, why: 'the controller keeps its keys in it' });
   const existing = present.rowsOf(id);
   const now = existing.find((one) => one.uuid === uuid) ?? existing[0];
@@ -384,12 +392,4 @@ function onlyRestored({ removed = {} }: SelectedChange, working: Working): boole
 
 function isThere(member: JsonAtom, type: ColumnSchema | undefined, present: Present): boolean {
   return type?.key.refTable === undefined || present.exists(type.key.refTable, member as Uuid);
-}
-
-function input(value: JsonValue, schema: TableSchema | undefined, column: string): InputValue {
-  if (value !== null) return value;
-  const type = schema?.columns.get(column);
-  if (type?.kind === 'map') return {};
-  if (type?.kind === 'scalar') return type.key.type === 'boolean' ? false : type.key.type === 'string' ? '' : 0;
-  return [];
 }

@@ -239,7 +239,7 @@ for (const [what, resource, spec, rule, fix] of [
     'is in a Vpc without external network',
     'ovn-fips',
     { ipName: '', vpc: 'outside', v4Ip: '10.6.0.9' },
-    /is from Subnet external, which Vpc outside is not connected to/,
+    /is from Subnet external, which is inside of Vpc outside; .* name an OvnEip of such a Subnet/,
     { vpc: 'blue', v4Ip: '10.5.0.9' },
   ],
   [

@@ -8,6 +8,7 @@ import type { NatRule } from '../../world/nat-rules.ts';
 import { eipOfRule } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
+import { subnetBasics } from '../subnet/validity/spec-in-effect.ts';
 import type { Problem } from './external-problem.ts';
 import { eipOf } from './nat-eip.ts';
 import type { Pair, Translation } from './nat-pairs.ts';
@@ -49,6 +50,14 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule,
   }
   if (!world.ask(requestedExternals, target.vpc).includes(eip.subnet)) {
     const next = commandText`kubectl edit vpc ${target.vpc}`;
+    if (isInside(world, eip.subnet, target.vpc))
+      return problem(
+        'VpcNotConnected',
+        'spec.ovnEip',
+        eipOfRule(rule),
+        `is from Subnet ${eip.subnet}, which is inside of Vpc ${target.vpc}`,
+        commandText`an address outside is one of an external Subnet of the Vpc; name an OvnEip of such a Subnet: kubectl get ovn-eips`,
+      );
     const advice = `the router needs a port there: set spec.enableExternal and, for a Subnet other than ${world.settings.externalSubnet}, spec.extraExternalSubnets of the Vpc; ${next}`;
     return problem(
       'VpcNotConnected',
@@ -85,6 +94,12 @@ export function translationOf(world: World, resource: OvnNatRule, rule: NatRule,
     ...(missing !== undefined && { reported: missing }),
     ...(target.outside !== undefined && { outside: target.outside }),
   };
+}
+
+/** Whether a Subnet has its gateway in the router of the Vpc: no Vpc can be connected to it. */
+function isInside(world: World, subnet: string, vpc: string): boolean {
+  const basics = world.ask(subnetBasics, subnet);
+  return basics !== undefined && basics.vpc === vpc && basics.routed;
 }
 
 /** Without a type of its own an OvnFip has that of the external gateway's ConfigMap, also in other Vpcs, as with Kube-OVN. */

@@ -39,6 +39,13 @@ export class NotDerived extends Error {
   }
 }
 
+const REFUSALS: ReadonlySet<KubeError['code']> = new Set(['KUBE_FORBIDDEN', 'KUBE_UNAUTHORIZED']);
+
+/** Whether the API server has decided: a later attempt gets the same answer. */
+export function isRefusal(error: KubeError | undefined): boolean {
+  return error !== undefined && REFUSALS.has(error.code);
+}
+
 export class FreshController implements AsyncDisposable {
   readonly #client: KubeClient;
   readonly #controller: Controller;
@@ -89,7 +96,7 @@ export class FreshController implements AsyncDisposable {
       const still = phase !== 'starting' && phase !== 'observing' && this.#controller.quiet && ruleRuns === runs;
       stable = still ? stable + 1 : 0;
       runs = ruleRuns;
-      if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor, listError);
+      if (isRefusal(listError) || performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor, listError);
       if (stable === 0) await sleep(5);
       else await turn();
     }

@@ -66,12 +66,13 @@ export class LoneWriter {
     const { session, journal, mayWrite } = this.#options;
     const gate = this.#gate;
     const refused = (problem: string): RowsWritten => ({ ok: false, problem, unknown: false });
-    const unjournaled = `the journal cannot be written: ${journal.failure ?? ''}`;
+    // The reason is known once it was tried.
+    const unjournaled = (): string => `the journal cannot be written: ${journal.failure ?? 'unknown why'}`;
     const guards = this.#fence.guards();
     if (guards === undefined || !mayWrite()) return refused('another process leads now');
-    if (!parts.every((part) => gate.admits(part))) return refused(unjournaled);
+    if (!parts.every((part) => gate.admits(part))) return refused(unjournaled());
     const taken = gate.takenBy(parts);
-    if (taken !== undefined && !(await gate.written(gate.write(taken)))) return refused(unjournaled);
+    if (taken !== undefined && !(await gate.written(gate.write(taken)))) return refused(unjournaled());
     if (!mayWrite()) {
       if (taken !== undefined) gate.ended(taken, 'unsent');
       return refused('another process leads now');

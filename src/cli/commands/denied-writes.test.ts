@@ -1,4 +1,4 @@
-/** Every command that writes tells a denial by an admission webhook from a lack of rights: exit code, cause and next command. */
+/** Every command that writes tells a denial by an admission webhook from a lack of rights: exit code, cause and next command; and one that reads tells the latter. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CommandScene } from '../testing/command-scene.ts';
@@ -65,6 +65,15 @@ async function tellsApart([verb, resource, ...command]: (typeof WRITES)[number])
 
 test('reserve, release and delete, each with its own write', { skip }, async () => {
   for (const write of WRITES) await tellsApart(write);
+});
+
+test('a kind that may not be listed is told at once, not after the time limit', { skip }, async () => {
+  for (const command of ['diff', 'neighbours', 'gc plan', 'status']) {
+    await rejected('list', 'ips.kubeovn.io', NO_RIGHT);
+    const { exit, err } = await scene.kiln(...command.split(' '));
+    assert.equal(exit, 3, `${command}: ${err}`);
+    assert.match(err, /\n {2}why: KUBE_FORBIDDEN: .*User "tired" cannot do that.*\n {2}next: kubectl auth can-i --list/, command);
+  }
 });
 
 test('uninstall: the Lease, and the objects that it deletes', { skip }, async () => {

@@ -1,7 +1,7 @@
 /** `kiln diff`: the writes of a controller that would start now. The command only reads, and takes no Lease. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { FreshController, NotDerived } from '../../controller/fresh-controller.ts';
+import { FreshController, isRefusal, NotDerived } from '../../controller/fresh-controller.ts';
 import { leftoverVips, leftoverVipsLines } from '../../explain/leftover-vips.ts';
 import { leftoverGroups, leftoverLines } from '../../explain/leftovers.ts';
 import { planGroupLines } from '../../explain/plan-groups.ts';
@@ -151,6 +151,8 @@ export function notComplete(
   command = 'diff',
 ): CommandFailure {
   const what = `kiln ${command} could not read everything`;
+  if (listError !== undefined && isRefusal(listError))
+    return new CommandFailure(EXIT.unreachable, what, `${listError.code}: ${listError.message}`, KUBE_ADVICE[listError.code]);
   const why = `not complete after ${timeoutMs / 1_000} s: ${waitingFor.join(', ') || 'the rules'}`;
   if (waitingFor.includes('the Northbound database'))
     return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, commandText`ovn-nbctl --db=${ovnNb} show`);

@@ -14,7 +14,7 @@ export function gcModeFinding(subject: Subject, annotations: Labels | undefined)
       field: `metadata.annotations[${kilnAnnotation.gc}]`,
       value,
       problem: 'is no mode of the collection',
-      rule: `it is one of ${GC_MODES.join(', ')}; the setting of the cluster is in effect`,
+      rule: `it is one of ${GC_MODES.join(', ')}; until then its rows are reported, and not collected`,
     }),
   ];
 }

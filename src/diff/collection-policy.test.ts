@@ -92,9 +92,10 @@ test('an annotation of a Namespace keeps the rows of its objects, and the switch
     {},
     'rows of objects that exist go as with any change of them',
   );
-  scene.annotate('namespaces', 'shop', 'maybe');
-  assert.deepEqual(scene.staying(), {}, 'no mode at all has no effect');
-  assert.equal(scene.changes, 2);
+  scene.annotate('namespaces', 'shop', 'of');
+  assert.equal(scene.staying()['p.shop'], why, 'what is no mode counts as report: its author wanted no deletion');
+  scene.annotate('namespaces', 'shop', 'on');
+  assert.deepEqual([scene.staying(), scene.changes], [{}, 2]);
 });
 
 test('an annotation of a Vpc keeps what is in its router and in switches with a port in it', () => {

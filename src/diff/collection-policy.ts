@@ -74,8 +74,10 @@ export class CollectionPolicy {
       [world.namespaces, this.#namespaces],
     ] as const) {
       const read = (name: string, text: string | undefined): boolean => {
-        const mode = text?.trim();
-        if (mode === undefined || !isGcMode(mode)) return modes.delete(name);
+        if (text === undefined) return modes.delete(name);
+        const given = text.trim();
+        // The author of a misspelt mode wanted fewer deletions, and would find out too late.
+        const mode = isGcMode(given) ? given : 'report';
         const before = modes.get(name);
         modes.set(name, mode);
         return before !== mode;

@@ -98,9 +98,12 @@ test('annotation kiln.io/gc of a Namespace keeps its rows, and a value that is n
     ['report'],
   );
   await annotate('of');
-  await until('the row is gone', async () => !(await switches()).includes('left-b'));
+  await scene.controller.untilQuiet();
   const status = await scene.kiln('status');
-  assert.match(status.out, /Namespace kept: .*kiln\.io\/gc.*"of" is no mode of the collection.*on, report, off/);
+  assert.match(status.out, /Namespace kept: .*kiln\.io\/gc.*"of" is no mode of the collection.*on, report, off.*not collected/);
+  assert.ok((await switches()).includes('left-b'));
+  await annotate('on');
+  await until('the row is gone', async () => !(await switches()).includes('left-b'));
 });
 
 test('gc run: through the controller that leads, rows in their grace too, and not while it is paused', { skip }, async () => {

@@ -256,7 +256,11 @@ async function consent({ yes }: UninstallFlags, io: CommandIo): Promise<void> {
   if (yes === true) return;
   if (io.ask === undefined)
     throw new CommandFailure(EXIT.usage, 'nothing was changed', 'there is no terminal for the confirmation', 'kiln uninstall --yes');
-  if (!(await io.ask('Remove all of this? Pods lose their network. This cannot be undone.')))
+  if (
+    !(await io.ask(
+      'Remove all of this? Pods lose their network. kiln undo brings back rows in OVN alone, if there is a journal, and no object.',
+    ))
+  )
     throw new CommandFailure(EXIT.findings, 'nothing was changed', 'the answer was no', 'kiln uninstall --dry-run=client');
 }
 

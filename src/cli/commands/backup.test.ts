@@ -101,4 +101,6 @@ test('a database of another identity, and a truncated file: it tells what they a
   const truncated = await scene.kiln('restore', cut, '--yes');
   assert.equal(truncated.exit, 1);
   assert.match(truncated.err, /is not a whole backup; nothing was changed\n.*it is truncated/);
+  const missing = await scene.kiln('restore', `${path}.gone`, '--yes');
+  assert.match(missing.err, /\.gone cannot be read; nothing was changed\n.*ENOENT/);
 });

@@ -197,7 +197,8 @@ export async function verified(path: string): Promise<Extract<Awaited<ReturnType
   try {
     read = await readBackup(path);
   } catch (error) {
-    throw failure(error instanceof Error ? error.message : String(error));
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(EXIT.findings, `${path} cannot be read; nothing was changed`, why, commandText`ls -l ${path}`);
   }
   if (!read.ok) throw failure(read.problem);
   return read.backup;

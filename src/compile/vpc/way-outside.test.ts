@@ -30,6 +30,18 @@ test('a Vpc with a port in an external Subnet and no route by way of it says so,
   assert.equal(bench.writesAfterRestart(), 0);
 });
 
+test('a default route that a person made with ovn-nbctl is a way outside', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  const [uuid = ''] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? [];
+  const columns = { ip_prefix: '0.0.0.0/0', nexthop: '172.20.0.1', route_table: '' };
+  bench.foreignRow('Logical_Router_Static_Route', '00000000-0000-4000-8000-0000000000a1', columns, {
+    ...{ table: 'Logical_Router', uuid, column: 'static_routes' },
+  });
+  bench.converge();
+  assert.equal(said(made), '');
+});
+
 test('a Subnet of the Vpc that shares its traffic over gateway nodes is a way outside', () => {
   const made = new NatScene();
   const { bench } = made;

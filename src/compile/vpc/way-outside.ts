@@ -5,6 +5,7 @@
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { identityOf } from '../../nb/row-id.ts';
+import { staticRouteId } from '../../nb/tables.ts';
 import type { Address } from '../../net/address.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains } from '../../net/cidr.ts';
@@ -16,7 +17,7 @@ import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { networksOfSubnet } from './unconnected-external.ts';
 import { ecmpPeers, hasEcmpSubnet } from './bfd-sessions.ts';
 import { nextHopsOf } from './vpc-next-hops.ts';
-import { routerId, vpcView } from './vpc-view.ts';
+import { vpcView } from './vpc-view.ts';
 
 /**
  * The finding for a Vpc with ports in external Subnets and without a route by way of one. None for the default Vpc: there a policy sends
@@ -33,7 +34,7 @@ export const noWayOutside: Query<readonly Finding[]> = defineQuery('vpc-no-way-o
   const isOutside = (address: Address): boolean => networks.some((network) => cidrContains(network, address));
   if (nextHopsOf(world, name).some(({ address }) => isOutside(address))) return [];
   if (world.ask(hasEcmpSubnet, name) && world.ask(ecmpPeers, name).length > 0) return [];
-  if (nextHopsInOvn(world, view.router).some(isOutside)) return [];
+  if (defaultNextHops(world, view.router).some(isOutside)) return [];
   const problem = `has its port in Subnet ${connected.join(', ')}, and no route of the Vpc leads by way of it: by that port the router reaches the hosts of this network alone`;
   const [first = ''] = gateways;
   const prefix = first.includes(':') ? '::/0' : '0.0.0.0/0';
@@ -50,12 +51,12 @@ function gatewaysOf(world: World, subnet: string): readonly string[] {
         .filter((text) => text !== '');
 }
 
-/** Those of static routes of any owner, such as one that a person made with ovn-nbctl. */
-function nextHopsInOvn(world: World, router: string): readonly Address[] {
-  const routes = world.rows.column(routerId(router), 'static_routes');
-  return [...(routes instanceof Set ? routes : [])].flatMap((uuid) => {
-    const id = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.id;
-    const hop = id === undefined ? '' : identityOf(id);
-    return parseAddress(hop.slice(hop.lastIndexOf('|') + 1)) ?? [];
-  });
+/** Those of default routes of any owner, such as one that a person made with ovn-nbctl. */
+function defaultNextHops(world: World, router: string): readonly Address[] {
+  return ['0.0.0.0/0', '::/0'].flatMap((prefix) =>
+    [...world.rows.ecmpRoutes(staticRouteId(router, '', 'dst-ip', prefix, ''))].flatMap((id) => {
+      const identity = identityOf(id);
+      return parseAddress(identity.slice(identity.lastIndexOf('|') + 1)) ?? [];
+    }),
+  );
 }

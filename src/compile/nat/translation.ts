@@ -93,6 +93,8 @@ export const formerTranslations = defineTable<Entry>(
   'nat-former-translations',
   (world) => prefixed(ruleKeys(world)),
   (world, key) => {
+    // First what is hardly ever there: without it neither the rule nor its translation is read, and their changes run nothing here.
+    if (world.derived(formerSpecs).get(key) === undefined) return undefined;
     const found = ruleOf(world, key);
     const entry = found === undefined ? undefined : world.derived(translations).get(key);
     if (found === undefined || entry === undefined || entry.isFormer || entry.result.kind === 'problem') return undefined;

@@ -61,6 +61,7 @@ test('the list has every annotation that the product names', () => {
     'provider-network',
     'interface-of-node',
     'moved',
+    'routes',
     'vlan-interfaces',
     'taken-interfaces',
     'bridge-mappings',

@@ -39,7 +39,7 @@ export class NotDerived extends Error {
   }
 }
 
-const REFUSALS: ReadonlySet<KubeError['code']> = new Set(['KUBE_FORBIDDEN', 'KUBE_UNAUTHORIZED']);
+const REFUSALS: ReadonlySet<KubeError['code']> = new Set(['KUBE_FORBIDDEN', 'KUBE_UNAUTHORIZED', 'KUBE_NOT_SERVED']);
 
 /** Whether the API server has decided: a later attempt gets the same answer. */
 export function isRefusal(error: KubeError | undefined): boolean {

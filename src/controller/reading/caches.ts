@@ -135,10 +135,14 @@ export class Caches implements ObjectSource {
     return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
   }
 
-  /** The last error of a list among those; undefined: no answer yet. */
+  /** The last error of a list among those; undefined: no answer yet. A kind that a cluster may lack is no error where it is not served. */
   get listError(): KubeError | undefined {
-    const [first] = this.missing.flatMap((resource) => this.#listErrors.get(resource) ?? []);
-    return first;
+    return this.missing
+      .flatMap((resource) => {
+        const error = this.#listErrors.get(resource);
+        return error === undefined || (error.code === 'KUBE_NOT_SERVED' && this.isOptional(resource)) ? [] : [error];
+      })
+      .at(0);
   }
 
   /** Kinds with a list that was not accepted. */

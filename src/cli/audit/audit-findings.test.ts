@@ -17,7 +17,7 @@ const PATCH = { ...IP, verb: 'patch', subresource: undefined, style: 'merge' } a
 function sources(more: Partial<AuditSources>): AuditSources {
   const { world } = new PodScene().bench;
   return {
-    ...{ world, plan: { rows: [], objects: [] }, conflicts: [], violations: [], leftovers: [] },
+    ...{ world, plan: { rows: [], objects: [] }, conflicts: [], violations: [], leftovers: [], kept: [] },
     status: { counts: {}, rows: 0, foreignRows: {}, neighbours: [], findings: [], notes: [] },
     ...more,
   };
@@ -45,6 +45,10 @@ const REMOVE = `ovn-nbctl remove Logical_Switch ${UUID} ports ${UUID}`;
 const CASES: readonly (readonly [expected: string, more: Partial<AuditSources>])[] = [
   ['I3 a row is missing: Logical_Switch_Port web.shop', { plan: changing('insert') }],
   ['I3 a row has no object: Logical_Switch_Port web.shop', { plan: changing('delete') }],
+  [
+    'I3 a row has no object: Logical_Switch_Port web.shop',
+    { kept: [{ table: 'Logical_Switch_Port', name: 'web.shop', why: 'pod/shop/web does not exist; a user paused the collection' }] },
+  ],
   ['I3 a row differs: Logical_Switch_Port web.shop', { plan: changing('update') }],
   ['settings options of OVN are not those that the objects need: NB_Global ', { plan: changing('update', rowId('NB_Global', '')) }],
   ['I1 an address in use has no IP object: IP gone.shop', { plan: objects({ ...IP, verb: 'create' }) }],

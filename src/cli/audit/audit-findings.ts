@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ObjectId } from '../../compile/output.ts';
 import { objectId } from '../../compile/output.ts';
+import type { Collected } from '../../explain/collection-plan.ts';
 import type { LeftoverGroup } from '../../explain/leftovers.ts';
 import { planGroups } from '../../explain/plan-groups.ts';
 import type { PlannedChanges } from '../../explain/plan-text.ts';
@@ -48,6 +49,8 @@ export interface AuditSources {
   readonly violations: readonly Violation[];
   readonly status: ClusterStatus;
   readonly leftovers: readonly LeftoverGroup[];
+  /** Rows without an object that the collection leaves: a pause, a setting, a grace, a hold. */
+  readonly kept: readonly Pick<Collected, 'table' | 'name' | 'why'>[];
 }
 
 /** What each invariant is for a reader. */
@@ -96,8 +99,10 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
     group.findings.push({ id, subject, message, next, repairs });
     groups.set(key, group);
   };
-  const { world, status, violations, conflicts, plan, leftovers } = sources;
+  const { world, status, violations, conflicts, plan, leftovers, kept } = sources;
   for (const row of plan.rows) putRow(row, put, isOfKiln(world));
+  for (const { table, name, why } of kept)
+    put('I3', 'a row has no object', { subject: `${table} ${name}`, message: why, next: 'kiln gc plan' });
   for (const write of plan.objects) putObject(write, put);
   for (const { id, message } of conflicts)
     put('I6', 'a row of another program has the name that an object needs', { subject: rowText(id), message, next: 'kiln neighbours' });

@@ -5,6 +5,7 @@ import { statusOf } from '../../explain/status.ts';
 import { checkInvariants } from '../../invariants/check-invariants.ts';
 import { resourceOfKind } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
+import { planOf } from '../cluster/collection.ts';
 import { asReported } from './as-reported.ts';
 import { auditGroups, INVARIANT_TEXT, isOfKiln } from './audit-findings.ts';
 import type { AuditReport } from './audit-text.ts';
@@ -24,6 +25,8 @@ export function auditReport(fresh: FreshController, version: string, northbound:
     violations: checkInvariants({ world, plan: { rows: [], objects: [] } }),
     status,
     leftovers: leftoverGroups(world, desired.rows),
+    // The plan of a controller has no more than what it would do.
+    kept: planOf(fresh).filter(({ what, fate }) => what === 'row' && fate !== 'collect'),
   });
   return {
     cluster: clusterText(world, version),

@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { traitsOf } from '../../world/resources.ts';
 import { runHere } from '../testing/command-here.ts';
 import { CommandScene, sceneOfThisFile } from '../testing/command-scene.ts';
+import { makeLiveTenant } from '../testing/live-tenant.ts';
 
 interface Audit {
   readonly kind: string;
@@ -21,13 +22,7 @@ interface Audit {
 let scene: CommandScene;
 const skip = sceneOfThisFile(async (opened) => {
   scene = opened;
-  await scene.make('vpcs', { metadata: { name: 'live' } });
-  await scene.make('subnets', { metadata: { name: 'live-net' }, spec: { vpc: 'live', cidrBlock: '10.98.0.0/24' } });
-  await scene.controller.untilQuiet();
-  await scene.make('pods', {
-    metadata: { name: 'web', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'live-net' } },
-    spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
-  });
+  await makeLiveTenant(scene);
   await scene.make('subnets', { metadata: { name: 'shop-net' }, spec: { vpc: 'live', cidrBlock: '10.97.0.0/24', namespaces: ['shop'] } });
   await scene.make('namespaces', { metadata: { name: 'shop' } });
   await scene.controller.untilQuiet();

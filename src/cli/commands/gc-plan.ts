@@ -1,16 +1,9 @@
 /** `kiln gc plan`: the rows of Kiln that nothing explains, and what becomes of each. It only reads. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
-import type { FreshController } from '../../controller/fresh-controller.ts';
-import { CollectionPolicy } from '../../diff/collection-policy.ts';
 import { ageText } from '../../explain/age.ts';
-import type { Collected, PlanSources } from '../../explain/collection-plan.ts';
-import { collectionPlan } from '../../explain/collection-plan.ts';
-import { clusterObject } from '../../world/built-in.ts';
-import { leftoverKeys } from '../../explain/leftover-keys.ts';
-import { leftoverObjects } from '../../explain/leftover-objects.ts';
-import { conditionsOf } from '../../world/conditions.ts';
+import type { Collected } from '../../explain/collection-plan.ts';
+import { planOf } from '../cluster/collection.ts';
 import { addSettingsFlags } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags } from '../cluster/observe.ts';
@@ -76,27 +69,6 @@ const HINTS: Readonly<Partial<Record<Collected['fate'], string>>> = {
   grace: 'hint: kiln gc run collects rows in their grace now',
   restored: 'hint: kiln undo … --let-go ends the hold of restored rows',
 };
-
-/** The plan as it is now; a hold is as the leader reports it on the default Vpc. */
-export function planOf({ world, desired }: FreshController): readonly Collected[] {
-  const { resource, key } = clusterObject(world.settings);
-  const cluster = world.tables[resource]?.peek(key);
-  const held = cluster === undefined ? undefined : conditionsOf(resource, cluster).find(({ type }) => type === 'CollectionHeld');
-  const sources: PlanSources = {
-    ownerExists: (owner) => {
-      const object = resourceOfOwner(owner);
-      return object !== undefined && world.tables[object.resource]?.peek(object.key) !== undefined;
-    },
-    policy: new CollectionPolicy(world, true),
-    hold: held?.status === 'True' ? held.message : undefined,
-    now: Date.now(),
-  };
-  return [
-    ...collectionPlan(world, desired.rows, sources),
-    ...leftoverObjects(world, desired.objects, sources),
-    ...leftoverKeys(world, desired.objects),
-  ];
-}
 
 const SHOWN = 100;
 const HEADERS = ['FATE', 'SINCE', 'ROW', 'MADE BY', 'WITH IT', 'WHY'];

@@ -12,6 +12,7 @@ import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { OvsdbSession, Uuid } from '../../ovsdb/index.ts';
 import { SILENT } from '../../runtime/log.ts';
+import { planOf } from '../cluster/collection.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
 import { addNorthboundFlags } from '../cluster/observe.ts';
@@ -24,7 +25,7 @@ import { openJournal } from '../process/journal.ts';
 import { approve, withdraw } from './gc-decisions.ts';
 import { wayToNorthbound } from '../cluster/northbound-way.ts';
 import { openedFresh, refuseFoundOther } from './diff.ts';
-import { planOf, planTable } from './gc-plan.ts';
+import { planTable } from './gc-plan.ts';
 
 export interface GcRunFlags extends ObservationFlags {
   readonly yes?: boolean;

@@ -11,18 +11,13 @@ import type { CommandIo } from '../connection/cluster-command.ts';
 import { CommandFailure } from '../errors/command-failure.ts';
 import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';
+import { makeLiveTenant } from '../testing/live-tenant.ts';
 import { runRepair } from './repair.ts';
 
 let scene: CommandScene;
 const skip = sceneOfThisFile(async (opened) => {
   scene = opened;
-  await scene.make('vpcs', { metadata: { name: 'live' } });
-  await scene.make('subnets', { metadata: { name: 'live-net' }, spec: { vpc: 'live', cidrBlock: '10.98.0.0/24' } });
-  await scene.controller.untilQuiet();
-  await scene.make('pods', {
-    metadata: { name: 'web', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'live-net' } },
-    spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
-  });
+  await makeLiveTenant(scene);
   assert.equal((await scene.kiln('wait', 'pod/default/web', '--for=Bound')).exit, 0);
   await scene.controller.untilQuiet();
   await scene.controller.stop();

@@ -22,8 +22,8 @@ export interface LongFile {
 }
 
 export const LONG_FILES: Readonly<Record<string, LongFile>> = {
-  'test/e2e/real.test.ts': { parts: 2, seconds: 700, cores: 0.55, minutes: 120, onBoth: true, long: { seconds: 1500, parts: 3 } },
-  'test/e2e/lab.test.ts': { parts: 3, seconds: 1000, cores: 0.6, minutes: 120, long: { seconds: 1200, parts: 3 } },
+  'test/e2e/real.test.ts': { parts: 2, seconds: 500, cores: 0.55, minutes: 120, onBoth: true, long: { seconds: 1500, parts: 3 } },
+  'test/e2e/lab.test.ts': { parts: 3, seconds: 700, cores: 0.6, minutes: 120, long: { seconds: 1200, parts: 3 } },
   'test/e2e/ovn-25.03.test.ts': { seconds: 30, cores: 0.6, minutes: 120, long: { seconds: 1200, parts: 3 } },
   'test/chaos/chaos.test.ts': { seconds: 285, cores: 0.7, onlyLong: true, onBoth: true },
   'test/churn/churn.test.ts': { seconds: 230, minutes: 120, onlyLong: true, onBoth: true },

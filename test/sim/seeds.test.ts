@@ -14,7 +14,7 @@ import { historyText } from './steps/history-file.ts';
 const LIFE = 500;
 const FIRST = 1_000;
 /** Number of lives that are always the same. */
-const ROW = LONG_RUN ? 40 : 14;
+const ROW = LONG_RUN ? 40 : 10;
 const FRESH = LONG_RUN ? 110 : 6;
 /** Replays to shorten a failing history: some seconds. */
 const SHRINK = 120;

@@ -89,6 +89,21 @@ test('an OvnEip that Kube-OVN made for the port, and did not mark, goes with the
   assert.deepEqual([bench.row('Logical_Router_Port', PORT), bench.keys('ovn-eips')], [undefined, []]);
 });
 
+test('an OvnEip of a user that is replaced by its manifest, without annotations and labels, is still the one of the user', () => {
+  const scene = new NatScene();
+  const { bench } = scene;
+  scene.put('vpcs', 'red', {});
+  scene.eip('red-external', { type: 'lrp', v4Ip: '172.20.0.77' });
+  bench.edit('vpcs', 'red', { enableExternal: true });
+  bench.converge();
+  const { metadata, spec, status } = bench.object('ovn-eips', 'red-external') ?? assert.fail();
+  bench.put('ovn-eips', { metadata: { ...metadata, annotations: {}, labels: {} }, spec, status: status ?? {} });
+  bench.converge();
+  bench.edit('vpcs', 'red', { enableExternal: false });
+  bench.converge();
+  assert.ok(bench.object('ovn-eips', 'red-external'));
+});
+
 test('extraExternalSubnets replace the default one, and one that is taken from the list goes', () => {
   const scene = new NatScene();
   const { bench } = scene;

@@ -4,6 +4,7 @@
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/vip-eip-validation.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
+import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, kilnAnnotation, labelKey } from '../../api/well-known.ts';
@@ -73,7 +74,7 @@ export const ovnEip: Rule = {
       ...inUse(name, uses),
       annotations: {
         [annotationKey.vpcNat]: uses.last === '' ? null : uses.last,
-        ...(vpc !== undefined && isOfKubeOvnsPort(object, type, observed.metadata.annotations) && { [kilnAnnotation.portOf]: vpc }),
+        ...(vpc !== undefined && isOfKubeOvnsPort(object, type, observed.metadata) && { [kilnAnnotation.portOf]: vpc }),
       },
     };
     if (object.terminating)
@@ -86,11 +87,12 @@ export const ovnEip: Rule = {
 };
 
 /**
- * Whether Kube-OVN gave this OvnEip its address for the port of a router. Kube-OVN deletes such an OvnEip with the port, whoever made it, and
- * marks none: after a take-over it goes with the port as well.
+ * Whether Kube-OVN gave this OvnEip its address for the port of a router, and its label. Kube-OVN deletes such an OvnEip with the port, whoever
+ * made it, and marks none: after a take-over it goes with the port as well. One that a user replaced by a manifest has neither mark nor label.
  */
-function isOfKubeOvnsPort({ held }: AddressObject, type: string, annotations: Readonly<Record<string, string>> | undefined): boolean {
-  return type === 'lrp' && held !== undefined && annotations?.[kilnAnnotation.given] === undefined;
+function isOfKubeOvnsPort({ held }: AddressObject, type: string, { annotations, labels }: OvnEip['metadata']): boolean {
+  const isLabelled = labels?.[labelKey.ovnEipType] === 'lrp';
+  return type === 'lrp' && held !== undefined && isLabelled && annotations?.[kilnAnnotation.given] === undefined;
 }
 
 /** Addresses of a Subnet that rows of other programs, or leftovers of Kube-OVN, translate: no rule could use an OvnEip with one. Sorted. */

@@ -97,6 +97,7 @@ export class NodeAgent implements AsyncDisposable {
     const queues = new QueuesTarget({ ...listed, world, clock });
     const requests = new RequestsTarget(world, clock, wake, {
       isWriting: (device) => switches.isWriting(device) || kernel.isWriting(device),
+      examine: (device) => switches.examine(device),
       look: async (device) => await kernel.look(device),
     });
     const filters = [filter, firewalls, probes, probeFilter];

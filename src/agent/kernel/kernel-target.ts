@@ -252,7 +252,7 @@ export class KernelTarget implements Target {
     const port = world.ports.peek(name);
     // That of a request is often there before its device.
     const isFormer = world.devices.peek(name) !== undefined || port?.externalIds[INSTALLED] === 'true';
-    if (port === undefined || port.error !== '' || !isFormer) return;
+    if (port?.opened === undefined || !isFormer) return;
     this.#take(name, { kind: 'absent' });
     throw new Error('Open vSwitch still has the port of an earlier device of this name');
   }

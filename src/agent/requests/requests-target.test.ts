@@ -74,7 +74,7 @@ test('a DEL that comes before the interfaces of earlier processes are known wait
 test('a DEL is answered when no write of the interface is under way', async () => {
   const world = new NodeWorld();
   let isWriting = true;
-  const devices = { isWriting: () => isWriting, look: () => Promise.resolve(undefined) };
+  const devices = { isWriting: () => isWriting, examine: () => {}, look: () => Promise.resolve(undefined) };
   const target = new RequestsTarget(world, new ManualClock(), () => {}, devices);
   const key = attachmentKey('a', 'eth0');
   const pod = { namespace: 'shop', name: 'web' };
@@ -191,7 +191,7 @@ function standing(look: () => ObservedDevice): {
   readonly world: NodeWorld;
 } {
   const world = new NodeWorld();
-  const devices = { isWriting: () => false, look: () => Promise.resolve({ output: OUTPUT, observed: look() }) };
+  const devices = { isWriting: () => false, examine: () => {}, look: () => Promise.resolve({ output: OUTPUT, observed: look() }) };
   const target = new RequestsTarget(world, new ManualClock(), () => {}, devices);
   const key = attachmentKey('a', 'eth0');
   world.attachments.set(key, {

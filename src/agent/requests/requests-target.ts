@@ -7,7 +7,7 @@ import type { InterfaceReply } from '../../cni/agent-protocol.ts';
 import type { Target } from '../../target/target.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { deviceDifferences, differencesText, type PreviousResult } from '../kernel/device-differences.ts';
-import { type Attachment, type AttachmentKey, deviceOf, type DeviceName, hashedDevice, hostDevice } from '../world/attachment.ts';
+import { type Attachment, type AttachmentKey, deviceOf, type DeviceName, hashedDevice, hostDevice, RESTORED } from '../world/attachment.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { AnswerOutput, DeviceOutput } from '../world/outputs.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -21,6 +21,8 @@ export type Reply =
 export interface Devices {
   /** Whether a write for a device, or for its port, is under way. */
   isWriting(device: DeviceName): boolean;
+  /** Its port is compared with what should exist. */
+  examine(device: DeviceName): void;
   /** Reads a device of a pod now; what differs is written again. Undefined for one that no rule knows. @throws Error with the reason */
   look(device: DeviceName): Promise<{ readonly output: DeviceOutput; readonly observed: ObservedDevice } | undefined>;
 }
@@ -34,7 +36,7 @@ interface Waiting {
 const ADD_MS = 60_000;
 const REMOVE_MS = 15_000;
 const NOT_WAITED: Reply = { ok: false, reason: 'the runtime did not wait for the answer' };
-const UNKNOWN_DEVICES: Devices = { isWriting: () => false, look: () => Promise.resolve(undefined) };
+const UNKNOWN_DEVICES: Devices = { isWriting: () => false, examine: () => {}, look: () => Promise.resolve(undefined) };
 const NOT_RESTORED: Reply = {
   ok: false,
   reason: `the node agent has not read yet which interfaces earlier processes made (waited ${REMOVE_MS / 1000} s); ovs-vsctl show`,
@@ -116,10 +118,14 @@ export class RequestsTarget implements Target {
   /** Resolves when nothing of the interface is left; at once for one that is not known, also to an earlier process. */
   async remove(key: AttachmentKey): Promise<Reply> {
     if (!(await this.#restored.inTime(REMOVE_MS))) return NOT_RESTORED;
-    if (this.#world.attachments.peek(key) === undefined) return { ok: true, reply: undefined };
+    const { attachments } = this.#world;
+    const left = attachments.peek(key) ?? this.#left(key);
+    if (left === undefined) return { ok: true, reply: undefined };
+    if (attachments.peek(key) === undefined) attachments.set(key, left);
     if (!(await this.#emitted.inTime(REMOVE_MS))) return NOT_RESTORED;
     this.#settle(key, 'add', { ok: false, reason: 'the runtime removed the interface meanwhile' });
     this.#forget(key);
+    this.#devices.examine(deviceOf(left));
     return await this.#wait(key, 'remove', REMOVE_MS);
   }
 
@@ -197,6 +203,16 @@ export class RequestsTarget implements Target {
       ([other, attachment]) => other !== key && deviceOf(attachment) === usual,
     );
     return isTaken ? { device: hashedDevice(containerId, interfaceName) } : {};
+  }
+
+  /** A port without the keys that say to which interface it belongs: another program cleared them while no agent ran. */
+  #left(key: AttachmentKey): Attachment | undefined {
+    const [containerId = '', interfaceName = ''] = key.split('/');
+    const name = hostDevice(containerId, interfaceName);
+    if (this.#world.ports.peek(name)?.marked !== true) return undefined;
+    if (Array.from(this.#world.attachments.entries()).some(([, attachment]) => deviceOf(attachment) === name)) return undefined;
+    const unknown = { namespacePath: '', pod: { namespace: '', name: '' }, provider: '', routes: [] };
+    return { key, containerId, interfaceName, ...unknown, order: RESTORED.withoutLogicalPort, removing: true };
   }
 
   #forget(key: AttachmentKey): void {

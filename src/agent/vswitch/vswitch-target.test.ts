@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { insertNamed, mapSet, mutateDelete, mutateInsert, type Operation, OvsdbSession, type Row } from '../../ovsdb/index.ts';
+import { insertNamed, mapSet, mutateDelete, mutateInsert, type Operation, OvsdbSession, type Row, update } from '../../ovsdb/index.ts';
 import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { until } from '../../testing/until.ts';
@@ -90,8 +90,10 @@ test('ports are made, repaired, found again after a restart, and collected; rows
   assert.equal(first.world.ports.peek('aaa_h')?.externalIds['iface-id'], 'web.default');
 
   // Another program adds a port of its own, takes a key of ours, and adds one.
-  const [bridge] = other.replica.table('Bridge').values();
-  const ours = Array.from(other.replica.table('Interface').values()).find((row) => row['name'] === 'aaa_h');
+  const named = (table: string, name: string): Row | undefined =>
+    Array.from(other.replica.table(table).values()).find((row) => row['name'] === name);
+  await until('the other program sees them', () => Promise.resolve(named('Interface', 'aaa_h') !== undefined));
+  const [bridge, ours] = [named('Bridge', 'br-int'), named('Interface', 'aaa_h')];
   assert.ok(bridge && ours);
   await change([
     insertNamed('Interface', { name: 'theirs', external_ids: { vendor: 'neutron' } }, 'i'),
@@ -314,3 +316,34 @@ test(
     await target.stop();
   },
 );
+
+test('a port whose device was lost comes again once ovs-vswitchd has seen that it went', { skip }, async (t) => {
+  const scene = new Scene();
+  t.after(() => scene.target.stop());
+  await scene.start();
+  const { session: client, target, world } = scene;
+  const [row] = client.replica.table('Open_vSwitch').values();
+  assert.ok(row);
+  const asked = (): number => Number(client.replica.table('Open_vSwitch').get(row._uuid)?.['next_cfg']);
+  const before = asked();
+  const lost = port('lost_h', 'lost');
+  target.desired.add(BRIDGE);
+  target.desired.add(lost);
+  await scene.converge();
+  assert.equal(asked(), before, 'a port that comes asks nothing');
+  world.devices.set('lost_h', { kind: 'absent' });
+  target.desired.remove(lost);
+  await scene.converge();
+  assert.ok(!scene.names().includes('lost_h'));
+  assert.equal(asked(), before + 1);
+  target.desired.add(lost);
+  for (let round = 0; round < 5; round++) {
+    target.flush();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.ok(!scene.names().includes('lost_h'));
+  assert.ok(!target.quiet);
+  await client.transact([update('Open_vSwitch', row._uuid, { cur_cfg: asked() })]);
+  await scene.converge();
+  assert.ok(scene.names().includes('lost_h'));
+});

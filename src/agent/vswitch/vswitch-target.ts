@@ -11,6 +11,7 @@ import { routesOfText } from '../world/attachment-routes.ts';
 import type { NodeWorld, VswitchPort } from '../world/node-world.ts';
 import type { PortPartOutput } from '../world/outputs.ts';
 import { portKey, VENDOR } from '../world/port-keys.ts';
+import { LostPorts } from './lost-ports.ts';
 import { copyOperations, MIRROR, mirrorOperations } from './mirror-diff.ts';
 import { declareQosIndexes, deviceOfQos, qosOperations, qosRemoval } from './port-qos-diff.ts';
 import type { Retries } from '../retries.ts';
@@ -37,7 +38,7 @@ import {
 
 /** The tables that the agent reads. */
 export const VSWITCH_TABLES = {
-  Open_vSwitch: ['bridges', 'external_ids'],
+  Open_vSwitch: ['bridges', 'next_cfg', 'cur_cfg', 'external_ids'],
   Bridge: ['name', 'ports', 'mirrors', 'datapath_type', 'other_config', 'external_ids'],
   Port: ['name', 'interfaces', 'trunks', 'qos', 'external_ids'],
   Interface: ['name', 'type', 'external_ids', 'error', 'ofport', 'ingress_policing_rate', 'ingress_policing_burst'],
@@ -73,11 +74,13 @@ export class VswitchTarget implements Target {
   readonly #sent = new Set<string>();
   /** Identities of a transaction of several that failed. */
   readonly #alone = new Set<string>();
+  readonly #lost: LostPorts;
   #observed = false;
 
   constructor(options: VswitchTargetOptions) {
     this.#options = options;
     const { session, wake } = options;
+    this.#lost = new LostPorts(session.replica);
     declareIndexes(session.replica);
     declareQosIndexes(session.replica);
     session.onChanges((batch) => {
@@ -128,6 +131,11 @@ export class VswitchTarget implements Target {
     for (const table of ['QoS', 'Queue']) for (const row of this.#options.session.replica.table(table).values()) this.#takeQos(row);
   }
 
+  /** A port that no rule knows may be one to remove. */
+  examine(port: DeviceName): void {
+    this.desired.due.add(portIdentity(port));
+  }
+
   plan(): readonly unknown[] {
     return Array.from(this.desired.due, (id) => ({ id, operations: this.#operations(id) })).filter(
       ({ operations }) => operations.length > 0,
@@ -138,7 +146,7 @@ export class VswitchTarget implements Target {
     if (this.#options.session.state !== 'synced') return true;
     const together: [string, readonly Operation[]][] = [];
     for (const id of this.desired.due) {
-      if (this.#sent.has(id) || this.#options.retries.mustWait(id)) continue;
+      if (this.#sent.has(id) || this.#options.retries.mustWait(id) || (this.desired.of(id).length > 0 && this.#lost.isOpen(id))) continue;
       this.desired.due.delete(id);
       const conflict = this.#conflict(id);
       if (conflict !== undefined) {
@@ -167,7 +175,9 @@ export class VswitchTarget implements Target {
   async #send(ids: readonly string[], operations: readonly Operation[]): Promise<void> {
     const { session, retries, log, wake } = this.#options;
     for (const id of ids) this.#sent.add(id);
-    const outcome = await session.transact(operations);
+    const lost = ids.filter((id) => this.#isLost(id));
+    const outcome = await session.transact(lost.length > 0 ? [...operations, ...this.#lost.question()] : operations);
+    if (outcome.ok) for (const id of lost) this.#lost.removed(id);
     for (const id of ids) {
       this.#sent.delete(id);
       // Whatever the outcome: the next diff sees what is.
@@ -230,11 +240,16 @@ export class VswitchTarget implements Target {
     }
   }
 
+  /** Its port goes for this reason alone, or with others: it may be wanted again. */
+  #isLost(id: string): boolean {
+    const name = portNameOf(id);
+    return name !== undefined && this.desired.of(id).length === 0 && this.#options.world.devices.peek(name)?.kind === 'absent';
+  }
+
   /** Of an interface that the runtime asked to remove: another program may have cleared the keys of its Interface. The Port has a mark as well. */
   #isRemoved(name: string): boolean {
-    const { session, world } = this.#options;
-    const port = session.replica.index('Port', 'name').first(name);
-    if (port === undefined || textMap(port['external_ids'])[portKey.vendor] !== VENDOR) return false;
+    const { world } = this.#options;
+    if (world.ports.peek(name)?.marked !== true) return false;
     return Array.from(world.attachments.entries()).some(([, attachment]) => attachment.removing === true && deviceOf(attachment) === name);
   }
 
@@ -270,12 +285,13 @@ export class VswitchTarget implements Target {
   #takePort(row: Row): void {
     const { world, session } = this.#options;
     const name = String(row['name']);
-    const qos = session.replica.index('Port', 'name').first(name)?.['qos'];
+    const present = session.replica.index('Port', 'name').first(name);
     const queue = session.replica
       .index('QoS', 'device')
       .all(name)
-      .find(({ _uuid }) => _uuid === qos);
-    const port = { ...portOf(row), ...(queue === undefined ? {} : { queue: queue._uuid }) };
+      .find(({ _uuid }) => _uuid === present?.['qos']);
+    const marked = textMap(present?.['external_ids'])[portKey.vendor] === VENDOR;
+    const port = { ...portOf(row), ...(marked && { marked }), ...(queue === undefined ? {} : { queue: queue._uuid }) };
     if (!equal(world.ports.peek(name), port)) world.ports.set(name, port);
   }
 

@@ -14,6 +14,8 @@ export interface VswitchPort {
   readonly error: string;
   /** Missing until Open vSwitch has opened its device; then which row it is: one that is made anew is another. */
   readonly opened?: string;
+  /** The Port has the agent's mark: another program may have cleared the keys of its Interface. */
+  readonly marked?: true;
   /** The row of QoS that the agent made for it; missing for none. */
   readonly queue?: string;
 }

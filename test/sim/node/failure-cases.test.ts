@@ -257,3 +257,14 @@ test('N53: a node whose date jumps: waits and retries follow the monotonic clock
   t.mock.method(Date, 'now', () => now() + (calls++ % 2) * 2 * 86_400_000);
   assert.equal((await drawNode(7, 30)).hash, expected);
 });
+
+test('a DEL after a restart of the node removes a port though another program cleared the keys of its Interface', () =>
+  withRestingNode(async (node) => {
+    apply(node, { ...POD, second: true });
+    await node.time.runUntil(node.time.now + 40);
+    const judge = new NodeJudge(node);
+    apply(node, { do: 'reboot', downMs: 100, removedFirst: false });
+    apply(node, { do: 'harm', what: 'keys', number: 0 });
+    assert.deepEqual(await judge.converge(true), []);
+    assert.deepEqual(portsOf(node), []);
+  }));

@@ -6,11 +6,14 @@ import type { NodeWorld } from '../../../src/agent/world/node-world.ts';
 import type { NodeOutput } from '../../../src/agent/world/outputs.ts';
 import { portKey } from '../../../src/agent/world/port-keys.ts';
 import { SETTINGS } from './simulated-agent.ts';
+import type { NodeStep } from './step.ts';
 
 export interface NodeFault {
   readonly name: string;
   /** A fresh copy for each process, so that what a fault remembers ends with it. */
   readonly rules: () => AgentSeams['rules'];
+  /** The life that finds it, where drawn lives rarely do. */
+  readonly steps?: readonly NodeStep[];
 }
 
 type Change = (outputs: readonly NodeOutput[], world: NodeWorld, key: string) => readonly NodeOutput[];
@@ -116,6 +119,15 @@ export const NODE_FAULTS: readonly NodeFault[] = [
       'node-interface',
       without(({ kind }) => kind === 'retained-port'),
     ),
+    steps: [
+      { do: 'pod', name: 'a', second: false, annotateMs: 1, nonsense: false },
+      { do: 'converge' },
+      { do: 'delete', name: 'a', how: 'graceful' },
+      { do: 'short-list', plural: 'nodes', empty: false },
+      { do: 'kill', afterWrites: 1, restartMs: 100 },
+      { do: 'wait', ms: 200 },
+      { do: 'converge', empty: true },
+    ],
   },
   {
     name: 'routes to Subnets have no source address',

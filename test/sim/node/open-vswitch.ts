@@ -27,8 +27,8 @@ export class OpenVswitch {
   readonly #options: OpenVswitchOptions;
   #scheduled = false;
   #running = true;
-  /** Rows whose devices this process of ovs-vswitchd has opened. */
-  readonly #opened = new Set<Uuid>();
+  /** Interfaces, by name and type, whose devices this ovs-vswitchd has opened: a row that went and came before it looks is the same to it. */
+  readonly #opened = new Set<string>();
   /** The row of QoS whose queue it made last, by device. */
   readonly #queues = new Map<string, Uuid>();
 
@@ -71,13 +71,13 @@ export class OpenVswitch {
     const busy: string[] = [];
     for (const [uuid, row] of rows) {
       const name = String(row['name']);
-      const isDeleted = row['type'] === 'internal' && this.#opened.has(uuid) && !kernel.host.links.has(name);
+      const isDeleted = row['type'] === 'internal' && this.#opened.has(openedAs(row)) && !kernel.host.links.has(name);
       if (row['type'] === 'internal' && !kernel.host.links.has(name) && !isDeleted)
         kernel.addLink(kernel.host, { name, by: handOf(uuid), kind: 'internal', mac: this.#macOf(name), mtu: 1500 });
       // An interface of the node has the name.
       if (row['type'] === 'internal' && !isDeleted && kernel.host.links.get(name)?.kind !== 'internal') {
         busy.push(name);
-        this.#opened.delete(uuid);
+        this.#opened.delete(openedAs(row));
       }
       const error = busy.includes(name)
         ? `could not open network device ${name} (File exists)`
@@ -86,11 +86,14 @@ export class OpenVswitch {
           : `could not open network device ${name} (No such device)`;
       if ((typeof row['error'] === 'string' ? row['error'] : '') !== error)
         operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { error: error === '' ? ['set', []] : error } });
-      if (error === '') this.#opened.add(uuid);
+      if (error === '') this.#opened.add(openedAs(row));
       const port = error === '' ? 1 : -1;
       if (row['ofport'] !== port) operations.push({ op: 'update', table: 'Interface', where: isRow(uuid), row: { ofport: port } });
     }
-    for (const uuid of this.#opened) if (!rows.some(([one]) => one === uuid)) this.#opened.delete(uuid);
+    const present = new Set(rows.map(([, row]) => openedAs(row)));
+    for (const one of this.#opened) if (!present.has(one)) this.#opened.delete(one);
+    for (const [uuid, { next_cfg, cur_cfg }] of server.database.rows('Open_vSwitch'))
+      if (next_cfg !== cur_cfg) operations.push({ op: 'update', table: 'Open_vSwitch', where: isRow(uuid), row: { cur_cfg: next_cfg } });
     this.#shape();
     operations.push(...this.#installed(rows));
     changed();
@@ -123,12 +126,12 @@ export class OpenVswitch {
     const [settings] = server.database.rows('Open_vSwitch').values();
     const isConfigured = settings !== undefined && keysOf(settings).has('ovn-remote') && keysOf(settings).has('system-id');
     const taken = new Set<string>();
-    const isThere = (uuid: Uuid, { name, type }: StoredRow): boolean =>
-      kernel.host.links.has(String(name)) || (type === 'internal' && this.#opened.has(uuid));
+    const isThere = (row: StoredRow): boolean =>
+      kernel.host.links.has(String(row['name'])) || (row['type'] === 'internal' && this.#opened.has(openedAs(row)));
     return rows.flatMap(([uuid, row]) => {
       const ids = keysOf(row);
       const port = ids.get('iface-id');
-      const isBound = port !== undefined && !taken.has(port) && isConfigured && isThere(uuid, row);
+      const isBound = port !== undefined && !taken.has(port) && isConfigured && isThere(row);
       if (isBound) taken.add(port);
       if (isBound === ids.has(INSTALLED)) return [];
       if (!isBound) return [removedKey(uuid)];
@@ -141,6 +144,10 @@ export class OpenVswitch {
 export function keysOf(row: StoredRow): ReadonlyMap<string, string> {
   const ids = row['external_ids'];
   return ids instanceof Map ? (ids as ReadonlyMap<string, string>) : new Map();
+}
+
+function openedAs({ name, type }: StoredRow): string {
+  return `${String(name)} ${String(type)}`;
 }
 
 export function isRow(uuid: Uuid): readonly unknown[] {

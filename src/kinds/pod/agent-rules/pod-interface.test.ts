@@ -492,15 +492,17 @@ test('names of devices: as Kube-OVN, at most 15 bytes, and unique where the name
   assert.notEqual(hostDevice(id, 'podabcdefghijk'), hostDevice(`f${id.slice(1)}`, 'podabcdefghijk'));
 });
 
-test('a device that is lost takes its port with it, which comes again after the next one', () => {
+test('a device that is lost takes its port with it, which comes again once it is gone', () => {
   const world = scene();
   const outputs = (): readonly string[] => kinds(run(world)).filter((kind) => kind === 'port' || kind === 'device');
   assert.deepEqual(outputs(), ['device', 'port'], 'both at once where there was none');
-  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '' });
   world.devices.set(HOST, { kind: 'absent' });
+  world.ports.set(HOST, { externalIds: {}, error: '' });
+  assert.deepEqual(outputs(), ['device', 'port'], 'Open vSwitch has opened none: it opens the one that comes');
+  world.ports.set(HOST, { externalIds: { 'ovn-installed': 'true' }, error: '', opened: 'row' });
   assert.deepEqual(outputs(), ['device']);
   world.ports.delete(HOST);
-  assert.deepEqual(outputs(), ['device']);
+  assert.deepEqual(outputs(), ['device', 'port']);
   world.devices.set(HOST, PRESENT);
   assert.deepEqual(outputs(), ['device', 'port']);
 });

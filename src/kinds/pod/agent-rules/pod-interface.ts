@@ -84,8 +84,8 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
             ? { kind: 'ready', reply: replyOf(network, routes, device) }
             : { kind: 'waiting', reason: missing, podUid: pod.uid };
       // Open vSwitch goes on reading from the device that it knew, though another one has its name: what the pod sends would be lost for good. So
-      // the port goes with its device, and comes once there is another one. Where Open vSwitch has seen that the device is gone, it opens the next.
-      const isLost = world.devices.get(name)?.kind === 'absent' && (world.ports.get(name)?.error ?? '') === '';
+      // the port goes with its device, and comes once there is another one. Where Open vSwitch has no device, it opens the next.
+      const isLost = world.devices.get(name)?.kind === 'absent' && world.ports.get(name)?.opened !== undefined;
       const ports = isLost || comesTooEarly(world, name, others) ? [] : [port];
       const events = limitEvents(world, attachment, name, pod, network.limits, settings);
       return [device, ...ports, ...queueOf(attachment, name, network), ...events, answer(attachment, state)];

@@ -38,6 +38,8 @@ export interface ControllerOptions {
   readonly cachedAbove?: number;
   /** False if all kinds are served from the start, or the process ends before a missing one could be served. */
   readonly followDefinitions?: boolean;
+  /** Objects are watched this long after the start at the earliest: for a process that mostly has ended by then. Default 0. */
+  readonly watchAfterMs?: number;
   readonly clock?: Clock;
   /** For the jitter of retries. */
   readonly random?: Random;

@@ -153,6 +153,7 @@ export class Controller {
       shrunkListMs: options.collectionLimit === false ? LABORATORY_SHRUNK_LIST_MS : undefined,
       cachedAbove: options.cachedAbove,
       followDefinitions: options.followDefinitions ?? true,
+      watchAfterMs: options.watchAfterMs,
       outage,
       transactionSentAt: () => this.#rows.writer.sentAt,
       monotonicNow: this.#monotonicClock.now,

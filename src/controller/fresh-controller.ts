@@ -22,6 +22,8 @@ export interface FreshLookOptions {
   readonly session: OvsdbSession;
   readonly settings: Settings;
   readonly timeoutMs?: number;
+  /** See `ControllerOptions.watchAfterMs`. */
+  readonly watchAfterMs?: number;
 }
 
 /** The lists or rules were not complete in time. */
@@ -56,7 +58,7 @@ export class FreshController implements AsyncDisposable {
   }
 
   /** Resolves when everything is listed and all rules have run. @throws NotDerived */
-  static async open({ client, session, settings, timeoutMs }: FreshLookOptions): Promise<FreshController> {
+  static async open({ client, session, settings, timeoutMs, watchAfterMs }: FreshLookOptions): Promise<FreshController> {
     const controller = new Controller({
       client,
       session,
@@ -67,6 +69,7 @@ export class FreshController implements AsyncDisposable {
       readOnly: true,
       collectionLimit: false,
       followDefinitions: false,
+      ...(watchAfterMs === undefined ? {} : { watchAfterMs }),
     });
     const fresh = new FreshController(client, controller);
     controller.start();

@@ -41,7 +41,7 @@ export async function observe(
   flags: ObservationFlags,
   io: CommandIo,
   way: NorthboundWay | undefined,
-  { settings, ...more }: Pick<ObservationOptions, 'leavesRows'> & { readonly settings?: Settings } = {},
+  { settings, ...more }: Pick<ObservationOptions, 'follows' | 'leavesRows'> & { readonly settings?: Settings } = {},
 ): Promise<Observation> {
   const endpoints = endpointsOf(way?.ovnNb ?? '');
   const observation = await Observation.open({

@@ -102,7 +102,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   requireOwnKind(named);
   io.lastWords(() => 'interrupted: nothing was deleted');
   await existing('delete', named, io.client);
-  await using observation = await observe(flags, io, await wayIfAny(flags, io, 'writes'));
+  await using observation = await observe(flags, io, await wayIfAny(flags, io, 'writes'), { follows: true });
   const { world } = observation;
   const key = keyOf({ metadata: named });
   if (world.tables[named.resource] === undefined) throw cannotDelete(named, [`there are no rules for ${traitsOf(named.resource).plural}`]);

@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshController, isRefusal, NotDerived } from '../../controller/fresh-controller.ts';
+import { READ_QUICKLY_MS } from '../../controller/reading/observation.ts';
 import { leftoverVips, leftoverVipsLines } from '../../explain/leftover-vips.ts';
 import { leftoverGroups, leftoverLines } from '../../explain/leftovers.ts';
 import { planGroupLines } from '../../explain/plan-groups.ts';
 import { planJson, planLines } from '../../explain/plan-text.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
+import { addConnectionFlags, BRIEFLY, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import { KUBE_ADVICE } from '../errors/error-advice.ts';
 import { addSettingsFlags, settingsFor } from '../cluster/leader.ts';
@@ -47,7 +48,7 @@ export function addDiff(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'))
     .option('--details', 'one line for each change, instead of one for each kind of change');
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: DiffFlags) => {
-    process.exitCode = await onCluster('diff', flags, (io) => runDiff(flags, io));
+    process.exitCode = await onCluster('diff', flags, (io) => runDiff(flags, io), BRIEFLY);
   });
 }
 
@@ -131,7 +132,9 @@ export async function openedFresh(
     problem = ` (${code}: ${message})`;
   });
   try {
-    return await FreshController.open({ client, session, settings, timeoutMs });
+    // A command that writes follows what it wrote.
+    const watching = more.readOnly === true ? { watchAfterMs: READ_QUICKLY_MS } : {};
+    return await FreshController.open({ client, session, settings, timeoutMs, ...watching });
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
     throw notComplete(error, timeoutMs, ovnNb, problem, command);

@@ -11,7 +11,7 @@ import { explainWorkload } from '../../explain/workload.ts';
 import type { Paint } from '../../explain/tree-text.ts';
 import { explanationLine, treeLines } from '../../explain/tree-text.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
+import { addConnectionFlags, BRIEFLY, onCluster } from '../connection/cluster-command.ts';
 import { EXIT } from '../errors/command-failure.ts';
 import { existing, existingOf, nameArgument, objectArgument, typeArgument, unknownKind } from '../arguments/object-argument.ts';
 import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../deletion/workload-owner.ts';
@@ -61,7 +61,7 @@ export function addExplain(program: Command): void {
     .option('--all', `all objects rather than ${SHOWN} of each kind`);
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
     async (kind: string, name: string | undefined, flags: ExplainFlags) => {
-      process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io));
+      process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io), BRIEFLY);
     },
   );
 }

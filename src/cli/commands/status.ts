@@ -16,7 +16,7 @@ import type { ResourceName } from '../../world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
+import { addConnectionFlags, BRIEFLY, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { Leader } from '../cluster/leader.ts';
 import { wayIfAny } from '../cluster/northbound-way.ts';
@@ -81,7 +81,7 @@ export function addStatus(program: Command): void {
         .default('table'),
     );
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: StatusFlags) => {
-    process.exitCode = await onCluster('status', flags, (io) => runStatus(flags, io));
+    process.exitCode = await onCluster('status', flags, (io) => runStatus(flags, io), BRIEFLY);
   });
 }
 
@@ -94,7 +94,7 @@ const GATHER_MS = 300;
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
   const way = await wayIfAny(flags, io, flags.watch === true ? 'writes' : 'reads');
-  await using observation = await observe(flags, io, way);
+  await using observation = await observe(flags, io, way, { follows: flags.watch === true });
   await readOlderDefinitions(io.client, observation.world, kindsInUse(observation.world));
   let screen = await statusScreen(observation, way, flags, io, labelled);
   for (let printed = ''; flags.watch === true;) {

@@ -109,12 +109,18 @@ export function addClusterFlags(command: Command): Command {
     );
 }
 
+/**
+ * For a command that lists each kind once. A further connection costs a handshake of TLS on both sides, more than a short list; long lists are
+ * streams, which have connections of their own.
+ */
+export const BRIEFLY: Pick<TransportOptions, 'onlyReads' | 'connections'> = { connections: 8 };
+
 /** Runs a command on the cluster of its flags. @returns the exit code */
 export async function onCluster(
   name: string,
   flags: ConnectionFlags,
   run: (io: CommandIo) => Promise<number>,
-  more: Pick<TransportOptions, 'onlyReads'> = {},
+  more: Pick<TransportOptions, 'onlyReads' | 'connections'> = {},
 ): Promise<number> {
   let client: KubeClient | undefined;
   let lastWords = (): string => '';

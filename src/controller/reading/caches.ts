@@ -40,6 +40,8 @@ export interface CachesOptions {
   readonly shrunkListMs?: number;
   /** Undefined: missing kinds are tried again from time to time. */
   readonly definitions?: DefinitionWatch;
+  /** See `ListWatchOptions.watchAfterMs`. */
+  readonly watchAfterMs?: number;
   /** Number of pods or IP objects above which the first list is read from the server's cache. */
   readonly cachedAbove?: number;
 }
@@ -253,7 +255,7 @@ export class Caches implements ObjectSource {
 
   #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void): void {
     const { group, version, plural, kind, namespaced, numerous, listedBy, only, optional = false } = traitsOf(resource);
-    const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs, world } = this.#options;
+    const { client, clock, random, onCacheEvent, definitions, cachedAbove, shrunkListMs, watchAfterMs, world } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -266,6 +268,7 @@ export class Caches implements ObjectSource {
       ...(numerous !== undefined ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
       ...(listedBy !== undefined ? { cachedParts: (count) => this.#partsBy(listedBy as ResourceName, count) } : {}),
       ...(shrunkListMs === undefined ? {} : { shrunkListMs }),
+      ...(watchAfterMs === undefined ? {} : { watchAfterMs }),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       onCacheEvent: (event) => {

@@ -11,6 +11,12 @@ import type { Settings } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
 import { Caches } from './caches.ts';
 
+/**
+ * A process that reads once watches only if its lists take longer than this: then they are of different times, and the watches bring all of
+ * them to the end. A watch takes a connection of its own, which costs more than a short list.
+ */
+export const READ_QUICKLY_MS = 1_000;
+
 export interface ObservationOptions {
   readonly client: KubeClient;
   /** Not started yet; undefined: read Kubernetes alone. */
@@ -19,6 +25,8 @@ export interface ObservationOptions {
   readonly endpoints: number;
   readonly settings: Settings;
   readonly timeoutMs: number;
+  /** True: the World follows changes from the start. Else watches are opened if reading takes long. */
+  readonly follows?: boolean;
   /** The World gets no rows: the caller takes them from `replica`. */
   readonly leavesRows?: true;
 }
@@ -34,7 +42,7 @@ export class Observation implements AsyncDisposable {
   #failed: KubeError | undefined;
   #changed: () => void = () => undefined;
 
-  private constructor({ client, session, settings, endpoints, leavesRows }: ObservationOptions) {
+  private constructor({ client, session, settings, endpoints, follows, leavesRows }: ObservationOptions) {
     this.#endpoints = endpoints;
     this.world = new World(settings);
     this.#session = session;
@@ -44,6 +52,7 @@ export class Observation implements AsyncDisposable {
       clock: systemClock,
       changed: () => this.#changed(),
       inferredDeletions: () => undefined,
+      ...(follows === true ? {} : { watchAfterMs: READ_QUICKLY_MS }),
       onCacheEvent: (resource, event) => {
         if (event.kind !== 'failure') return;
         if (event.error.code === 'KUBE_NOT_SERVED' && this.#caches.isOptional(resource)) return;

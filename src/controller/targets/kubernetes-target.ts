@@ -50,6 +50,8 @@ export interface KubernetesTargetOptions extends Pick<ObjectWriterOptions, FromW
   readonly shrunkListMs: number | undefined;
   /** Number of pods or IP objects above which the first list is read from the API server's cache; undefined: the default. */
   readonly cachedAbove: number | undefined;
+  /** See `ControllerOptions.watchAfterMs`. */
+  readonly watchAfterMs: number | undefined;
   /** False: missing kinds are tried again from time to time. */
   readonly followDefinitions: boolean;
   readonly outage: ApiOutage;
@@ -102,6 +104,7 @@ export class KubernetesTarget implements Target {
       later,
       ...doubt,
       ...(options.cachedAbove === undefined ? {} : { cachedAbove: options.cachedAbove }),
+      ...(options.watchAfterMs === undefined ? {} : { watchAfterMs: options.watchAfterMs }),
       ...(options.followDefinitions ? { definitions: this.#definitions() } : {}),
     });
     this.#firstLists = new FirstLists({ client, world, caches: this.caches, clock, log, ...doubt, later, wake });

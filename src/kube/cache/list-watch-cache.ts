@@ -8,6 +8,7 @@ import { FullList } from './full-list.ts';
 import type { CacheCounters, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 import { isGone, keyOf, type KubeObject, type ObjectKey, type Resource } from '../resource.ts';
 import { isAtMost } from './resource-version.ts';
+import { sleep } from '../../timing/clock.ts';
 
 export type { CacheCounters, CacheEvent, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 
@@ -184,11 +185,15 @@ export class ListWatchCache<T extends KubeObject> {
 
   async #run(): Promise<void> {
     let reason: ListReason | undefined = 'first';
+    const { options, clock, stop } = this.#core;
+    const watchAt = clock.now() + (options.watchAfterMs ?? 0);
     while (!this.#core.stop.signal.aborted) {
       try {
         if (reason !== undefined) {
           await this.#readList(reason);
           reason = undefined;
+          if (clock.now() < watchAt) await sleep(clock, watchAt - clock.now(), stop.signal);
+          if (stop.signal.aborted) return;
         }
         reason = await this.#watch.follow(this.#relistAt, this.#again.signal);
       } catch (error) {

@@ -82,6 +82,8 @@ export interface ListWatchOptions<T extends KubeObject> {
   readonly cachedParts?: (objects: number) => Promise<readonly string[] | undefined>;
   /** Name of an array that `trim` leaves out anyway, at any depth: in such a list it is not even parsed. */
   readonly unread?: string;
+  /** The first watch is opened this long after the start at the earliest: a process that reads once, and quickly, opens none. Default 0. */
+  readonly watchAfterMs?: number;
   /** Objects a page. Default 500. */
   readonly pageSize?: number;
   /** Interval of full lists, which repair lost events (±20 %); 0 for never. Default 30 minutes. */

@@ -43,7 +43,7 @@ test('what is cheap begins first, beside the scenarios, then what takes longest'
     ],
   );
   // A quick file has room beside the first two.
-  const quick = jobs.find(({ name }) => name === 'src/runtime/log.test.ts');
+  const quick = jobs.find(({ name }) => name === 'src/runtime/json-log.test.ts');
   assert.ok(
     before
       .filter(({ step }) => step === 'e2e')
@@ -55,7 +55,7 @@ test('what is cheap begins first, beside the scenarios, then what takes longest'
 test('a step, a folder and a file can be named, and nothing else', () => {
   const cores = (wanted: string): unknown => selectJobs([wanted])[0]?.cores;
   assert.deepEqual([cores('src/net'), cores('src/net/net.test.ts')], [0.4, 0.4]);
-  assert.deepEqual(names(['lint', 'src/runtime/log.test.ts']), ['lint', 'src/runtime/log.test.ts']);
+  assert.deepEqual(names(['lint', 'src/runtime/json-log.test.ts']), ['lint', 'src/runtime/json-log.test.ts']);
   assert.deepEqual(
     names(['test/e2e/real.test.ts']),
     names(['e2e']).filter((name) => name.includes('real')),

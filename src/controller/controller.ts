@@ -151,9 +151,8 @@ export class Controller {
       inferredDeletions: () => this.#rows.collection.doubt(),
       // In a laboratory users delete all objects of a kind on purpose.
       shrunkListMs: options.collectionLimit === false ? LABORATORY_SHRUNK_LIST_MS : undefined,
-      cachedAbove: options.cachedAbove,
+      ...{ cachedAbove: options.cachedAbove, watchAfterMs: options.watchAfterMs },
       followDefinitions: options.followDefinitions ?? true,
-      watchAfterMs: options.watchAfterMs,
       outage,
       transactionSentAt: () => this.#rows.writer.sentAt,
       monotonicNow: this.#monotonicClock.now,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
 import { until } from '../testing/until.ts';
-import { jsonLog } from '../runtime/log.ts';
+import { jsonLog } from '../runtime/json-log.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import type { ListBody } from '../testing/faulty-proxy.ts';
 import { FaultyProxy } from '../testing/faulty-proxy.ts';

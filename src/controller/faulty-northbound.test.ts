@@ -6,7 +6,7 @@ import { monitoredColumns } from '../nb/tables.ts';
 import { OvsdbSession } from '../ovsdb/index.ts';
 import { until } from '../testing/until.ts';
 import { TamperingProxy } from '../ovsdb/testing/tampering-proxy.ts';
-import { jsonLog } from '../runtime/log.ts';
+import { jsonLog } from '../runtime/json-log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../testing/until.ts';
-import { jsonLog } from '../runtime/log.ts';
+import { jsonLog } from '../runtime/json-log.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 
 /** Long enough for every kind to fail several times. */

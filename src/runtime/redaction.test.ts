@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonLog } from './log.ts';
+import { jsonLog } from './json-log.ts';
 import { redacted, redactedText } from './redaction.ts';
 import { tracesOf } from './testing/secret-traces.ts';
 

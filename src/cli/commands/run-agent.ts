@@ -12,7 +12,7 @@ import { type Connection, connectionFromCluster, connectionFromKubeconfig } from
 import { KubeTransport } from '../../kube/transport/transport.ts';
 import { type BindAddress, type OperationsServer, parseBindAddress, serveOperations } from '../../runtime/operations-server.ts';
 import { ownProgram } from '../../runtime/own-program.ts';
-import { jsonLog } from '../../runtime/log.ts';
+import { jsonLog } from '../../runtime/json-log.ts';
 import { systemClock } from '../../timing/clock.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
 import { CommandFailure, EXIT, failureText } from '../errors/command-failure.ts';

@@ -6,7 +6,7 @@ import { Member } from '../../central/member.ts';
 import { KubeClient } from '../../kube/client/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
-import { jsonLog } from '../../runtime/log.ts';
+import { jsonLog } from '../../runtime/json-log.ts';
 import { type OperationsServer, parseBindAddress, serveOperations } from '../../runtime/operations-server.ts';
 import { systemClock } from '../../timing/clock.ts';
 import { CommandFailure, EXIT, type ExitCode, failureText } from '../errors/command-failure.ts';

@@ -10,7 +10,7 @@ import { connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
-import { jsonLog } from '../../runtime/log.ts';
+import { jsonLog } from '../../runtime/json-log.ts';
 import type { Log } from '../../runtime/log.ts';
 import { openPrivate } from '../../runtime/private-file.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';

@@ -11,7 +11,7 @@ import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
 import { NO_JOURNAL } from '../../journal/journal.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
-import { jsonLog } from '../../runtime/log.ts';
+import { jsonLog } from '../../runtime/json-log.ts';
 import type { Log } from '../../runtime/log.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { northboundSession } from '../connection/connect.ts';

@@ -7,8 +7,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isKubeError } from '../../kube/errors.ts';
-import { openPodPort } from '../../kube/pods/pod-port.ts';
-import { runInPod } from '../../kube/pods/pod-command.ts';
+import type { PodName } from '../../kube/pods/pod-port.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { Connection } from '../../kube/transport/connection.ts';
 import type { Dial, OvsdbOptions } from '../../ovsdb/index.ts';
@@ -239,12 +238,12 @@ async function asked<T>(what: string, tried: string[], ask: () => Promise<T>): P
   }
 }
 
-type Pod = Parameters<typeof openPodPort>[1];
-
-function portDial(connection: Connection, pod: Pod): Dial {
+function portDial(connection: Connection, pod: PodName): Dial {
   return (endpoint, _tls, timeoutMs, _clock, onOpen, onFailed) => {
     let isOver = false;
-    openPodPort(connection, pod, PORT, timeoutMs).then(
+    // Only these ways load a WebSocket.
+    const opened = import('../../kube/pods/pod-port.ts').then(({ openPodPort }) => openPodPort(connection, pod, PORT, timeoutMs));
+    opened.then(
       (stream) => {
         if (isOver) stream.destroy();
         else onOpen(stream);
@@ -258,9 +257,15 @@ function portDial(connection: Connection, pod: Pod): Dial {
 }
 
 /** `ovsdb-client` reads over the socket of the pod, which has no TLS: a schema, and selects. */
-function clientDial(connection: Connection, pod: Pod, container: string, timeoutMs: number): Dial {
-  const run = (...words: readonly string[]): Promise<string> =>
-    runInPod(connection, { ...pod, container, command: ['ovsdb-client', ...words], timeoutMs, mostBytes: MOST_BYTES });
+function clientDial(connection: Connection, pod: PodName, container: string, timeoutMs: number): Dial {
+  const run = async (...words: readonly string[]): Promise<string> =>
+    (await import('../../kube/pods/pod-command.ts')).runInPod(connection, {
+      ...pod,
+      container,
+      command: ['ovsdb-client', ...words],
+      timeoutMs,
+      mostBytes: MOST_BYTES,
+    });
   const server = `unix:${SOCKETS[1] ?? ''}`;
   return snapshotDial({
     schema: (database) => run('--no-leader-only', 'get-schema', server, database),

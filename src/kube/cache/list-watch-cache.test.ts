@@ -83,6 +83,19 @@ describe('ListWatchCache', () => {
     await api.close();
   });
 
+  it('opens no watch before `watchAfterMs`, and then continues from its list', async () => {
+    open({ watchAfterMs: 1_000 });
+    (await nextList()).list([pod('a', 1)], '10');
+    await until('the wait', () => cache.ready && clock.timers > 0);
+    // The next request is the one of this test.
+    const other = api.client().list(PODS, { limit: 1 });
+    (await nextList()).list([], '10');
+    await other;
+    clock.advance(1_000);
+    (await nextWatch('10')).event('ADDED', pod('b', 11));
+    await until('the event', () => cache.get('ns/b') !== undefined);
+  });
+
   it('lists in pages, trims what enters, and is ready only when complete', async () => {
     open({ pageSize: 2, trim: (object) => ({ metadata: object.metadata, spec: { nodeName: 'kept' } }) });
     const first = await nextList();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonLog } from './log.ts';
+import { jsonLog } from './json-log.ts';
 import { redactedText } from './redaction.ts';
 
 function logged(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,15 +1,12 @@
 /**
  * Holders of the addresses of nodes in Subnets on a physical network (`spec.vlan`, and the external Subnet): nodes are hosts there, so nothing
- * else may have their addresses. As with foreign ports they have the lowest precedence: a claimant that has such an address keeps it.
+ * else may have their addresses. They are passive: a claimant that has such an address keeps it.
  */
-import type { Node } from '../api/kubernetes/core.ts';
-import type { Subnet } from '../api/kinds/subnet.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import type { Address } from '../net/address.ts';
-import { formatAddress, parseAddress } from '../net/address.ts';
+import { formatAddress } from '../net/address.ts';
 import type { Cidr } from '../net/cidr.ts';
-import { cidrContains, parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
+import { claimantOfNodeAddress, internalAddresses, physicalNetworks, within } from '../kinds/node/table/node-addresses.ts';
 import type { World } from '../world/world.ts';
 
 /** Keeps the ledger up to date with the nodes and the Subnets from now on. */
@@ -22,15 +19,15 @@ export function holdNodeAddresses(world: World, ledger: Ledger): void {
 
   const hold = (subnet: string, networks: readonly Cidr[], node: string, all: readonly Address[]): void => {
     const key = `node/${node}/${subnet}`;
-    const addresses = all.filter((address) => networks.some((network) => cidrContains(network, address)));
+    const addresses = within(all, networks);
     if (addresses.length > 0) {
-      ledger.hold(subnet, { kind: 'foreign-port', key, claimant: `node ${node}` }, { addresses }, true);
+      ledger.hold(subnet, { kind: 'node-address', key, claimant: claimantOfNodeAddress(node) }, { addresses }, true);
       held.add(key);
-    } else if (held.delete(key)) ledger.release('foreign-port', key);
+    } else if (held.delete(key)) ledger.release('node-address', key);
   };
 
   world.nodes.onChange((name, after) => {
-    const addresses = internalIps(after);
+    const addresses = internalAddresses(after);
     // Kubelets write their node every few seconds.
     if (textOf(nodes.get(name) ?? []) === textOf(addresses)) return;
     if (addresses.length === 0) nodes.delete(name);
@@ -45,15 +42,6 @@ export function holdNodeAddresses(world: World, ledger: Ledger): void {
   });
 }
 
-function internalIps(node: Node | undefined): readonly Address[] {
-  return (node?.status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (parseAddress(address) ?? []) : []));
-}
-
 function textOf(addresses: readonly Address[]): string {
   return addresses.map(formatAddress).join();
-}
-
-function physicalNetworks({ settings }: World, name: string, subnet: Subnet | undefined): readonly Cidr[] {
-  const { vlan = '', cidrBlock = '' } = subnet?.spec ?? {};
-  return vlan === '' && name !== settings.externalSubnet ? [] : splitList(cidrBlock).flatMap((text) => parseCidr(text) ?? []);
 }

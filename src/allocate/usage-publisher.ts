@@ -61,11 +61,19 @@ export class UsagePublisher {
       return;
     }
     this.#published.set(subnet, now);
-    const foreignPorts = ([4, 6] as const).flatMap((family): readonly ForeignPortAddresses[] => {
-      const found = this.#ledger.heldByForeignPorts(subnet, family);
+    const kept = ([4, 6] as const).flatMap((family) => {
+      const found = this.#ledger.keptBack(subnet, family);
       return found === undefined ? [] : [{ family, ...found }];
     });
-    const shown = { ...subnetUsage(usage), ...(foreignPorts.length > 0 && { foreignPorts }) };
+    const foreignPorts = kept.flatMap(({ family, foreignPorts: found }): readonly ForeignPortAddresses[] =>
+      found === undefined ? [] : [{ family, ...found }],
+    );
+    const nodeAddresses = kept.flatMap((one) => one.nodeAddresses);
+    const shown = {
+      ...subnetUsage(usage),
+      ...(foreignPorts.length > 0 && { foreignPorts }),
+      ...(nodeAddresses.length > 0 && { nodeAddresses }),
+    };
     if (!equal(this.#world.usage.peek(subnet), shown)) this.#world.usage.set(subnet, shown);
     this.#publishPools(subnet, usage.pools);
   }

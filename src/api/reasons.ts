@@ -236,8 +236,7 @@ export const REASONS = {
     next: 'remove the wrong one from spec.staticRoutes',
   },
   AddressesOfOthers: {
-    means:
-      "ports of other programs in the Subnet's switch, or nodes in its physical network, have addresses of the Subnet; Kiln does not allocate these meanwhile",
+    means: "ports of other programs in the Subnet's switch have addresses of the Subnet; Kiln does not allocate these meanwhile",
     next: 'ask the programs that the ports belong to (kiln neighbours -o wide), or add the addresses of those that stay to spec.excludeIps',
   },
   ExcludeOutside: {

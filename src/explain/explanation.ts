@@ -36,7 +36,7 @@ export interface Explanation {
   readonly implemented: boolean;
   readonly dependencies: Branches;
   readonly dependents: Branches;
-  /** Of a Subnet and an IPPool: how many addresses are in use and free, a text for each family. */
+  /** Of a Subnet and an IPPool: how many addresses are in use and free, a text for each family; and what nodes have of them. */
   readonly counts: readonly string[];
   /** The present blockers of its deletion. */
   readonly blockers: Blockers;
@@ -84,7 +84,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     implemented: unimplemented === undefined,
     dependencies,
     dependents: users === undefined ? dependentsOf(world, resource, key, limits) : branchesOf(world, users, limits),
-    counts: addressCounts(resource, object),
+    counts: [...addressCounts(resource, object), ...(words.keptBack?.(world, key) ?? [])],
     blockers,
     owners: object.metadata.ownerReferences ?? [],
     created: created === undefined ? NOTHING : { objects: created.keys.map((one) => treeObject(world, created.resource, one)), more: 0 },

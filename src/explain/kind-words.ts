@@ -31,6 +31,8 @@ export interface KindWords {
   readonly addresses?: (world: World, key: string) => readonly string[];
   /** The fields of the status with the number of addresses in use and free, by family. */
   readonly counts?: (family: 'v4' | 'v6') => readonly [used: string, free: string];
+  /** Addresses that are neither in use nor free, with what has them. */
+  readonly keptBack?: (world: World, key: string) => readonly string[];
   /** Few addresses left are a finding. */
   readonly runsFull?: true;
   /** How its objects are counted in the line of a running laboratory. */

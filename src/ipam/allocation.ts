@@ -8,6 +8,7 @@ import type { Dual, Protocol } from '../net/dual.ts';
 import { macFromNumber, macToNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { Holder } from './holder.ts';
+import { isPassive } from './holder.ts';
 import type { Occupancy } from './occupancy.ts';
 import { none } from './none.ts';
 import type { Offset } from './offset.ts';
@@ -273,13 +274,13 @@ class Chooser {
 
   /**
    * Whether the request's claimant has precedence among conflicting claimants of a slot. A claimant in use has precedence, else the one
-   * with the oldest durable holder. A foreign port never has precedence over a claimant that has the address.
+   * with the oldest durable holder. A passive holder never has precedence over a claimant that has the address.
    */
   #goesFirst(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return true;
     const own = this.#request.holder.claimant;
     const all = this.#occupancy.holdersAt(space, slot);
-    const lasting = all.filter(({ kind }) => kind !== 'foreign-port');
+    const lasting = all.filter(({ kind }) => !isPassive(kind));
     const holders = lasting.length > 0 ? lasting : all;
     const inUse = holders.filter(({ kind }) => kind === 'row' || kind === 'pod' || kind === 'node');
     if (inUse.length > 0) return inUse.some(({ claimant }) => claimant === own);

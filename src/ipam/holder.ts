@@ -1,11 +1,18 @@
 /** What can hold an address. */
 
 /**
- * The source of the claim: an IP, Vip or EIP object, the annotation of a live pod, a reservation in memory, an owned row, a node, or a
- * foreign port in the Subnet's switch, or a node in its physical network (as a foreign port). The allocator gives the address of a foreign port to no claimant. Otherwise such a holder is left
- * out: the address does not count as in use, it does not keep the Subnet from being deleted, and any other holder of it has precedence.
+ * The source of the claim: an IP, Vip or EIP object, the annotation of a live pod, a reservation in memory, an owned row, the port of a node
+ * in the join Subnet, a foreign port in the Subnet's switch, or a node that is a host in its physical network (`node-address`).
  */
-export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'foreign-port';
+export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'foreign-port' | 'node-address';
+
+/**
+ * Passive holders: the allocator gives their address to no claimant. Otherwise they are left out: the address does not count as in use, it
+ * does not keep the Subnet from being deleted, and any other holder of it has precedence.
+ */
+export function isPassive(kind: HolderKind): boolean {
+  return kind === 'foreign-port' || kind === 'node-address';
+}
 
 export interface Holder {
   readonly kind: HolderKind;

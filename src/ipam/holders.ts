@@ -5,12 +5,13 @@
 
 import { grownFloat64, grownInt32 } from './columns.ts';
 import type { Holder, HolderKind } from './holder.ts';
+import { isPassive } from './holder.ts';
 import { Names } from './names.ts';
 import { none } from './none.ts';
 
-const kinds: readonly HolderKind[] = ['ip', 'pod', 'reservation', 'row', 'vip', 'eip', 'node', 'foreign-port'];
+const kinds: readonly HolderKind[] = ['ip', 'pod', 'reservation', 'row', 'vip', 'eip', 'node', 'foreign-port', 'node-address'];
 const kindIds = new Map(kinds.map((kind, id) => [kind, id]));
-const foreignPortKind = kinds.indexOf('foreign-port');
+const passive = kinds.map(isPassive);
 
 /** Fields of a row. The fields that one call reads are in one cache line. */
 const [KEY_AND_KIND, NEXT_OF_KEY, CLAIMANT, NEXT_OF_CLAIMANT] = [0, 1, 2, 3];
@@ -118,8 +119,8 @@ export class Holders {
     };
   }
 
-  isForeignPort(id: number): boolean {
-    return this.#kindOf(id) === foreignPortKind;
+  isPassive(id: number): boolean {
+    return passive[this.#kindOf(id)] === true;
   }
 
   sharingGroup(id: number): string | undefined {

@@ -69,7 +69,7 @@ const address = fc.oneof(
 );
 const holder = fc
   .record({
-    kind: fc.constantFrom<HolderKind>('pod', 'ip', 'reservation', 'foreign-port'),
+    kind: fc.constantFrom<HolderKind>('pod', 'ip', 'reservation', 'foreign-port', 'node-address'),
     n: fc.nat(7),
     claimant: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     sharingGroup: fc.constantFrom(undefined, undefined, 'vip', 'vm'),

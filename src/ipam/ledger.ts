@@ -25,6 +25,7 @@ import type { Allocation, AllocationFailure, AllocationRequest } from './allocat
 import { conflictsOf } from './conflicts.ts';
 import type { Conflict } from './conflicts.ts';
 import type { Holder, HolderKind } from './holder.ts';
+import { isPassive } from './holder.ts';
 import type { OccupancyOptions } from './occupancy.ts';
 import { compareHolders, Occupancy } from './occupancy.ts';
 import { none } from './none.ts';
@@ -33,8 +34,8 @@ import { Space } from './space.ts';
 import type { SubnetState } from './space.ts';
 import { separatePools, sameSpec, zonesOf } from './subnet-spec.ts';
 import type { OverlappingPool, SubnetSpec } from './subnet-spec.ts';
-import { addressSetsOf, countsOf, heldByForeignPortsOf, poolCountsOf, usageOf } from './usage.ts';
-import type { AddressSets, Counts, HeldByForeignPorts, Usage } from './usage.ts';
+import { addressSetsOf, countsOf, keptBackOf, poolCountsOf, usageOf } from './usage.ts';
+import type { AddressSets, Counts, KeptBack, Usage } from './usage.ts';
 import { Zones } from './zones.ts';
 
 /** The addresses and the MAC of one holder in one Subnet. */
@@ -203,10 +204,10 @@ export class Ledger {
     return state?.spec === undefined ? undefined : usageOf(state);
   }
 
-  /** Addresses that only foreign ports hold and that a request for any address would otherwise get; undefined if there are none. */
-  heldByForeignPorts(subnet: string, family: Family): HeldByForeignPorts | undefined {
+  /** Addresses that only passive holders have and that a request for any address would otherwise get; undefined if there are none. */
+  keptBack(subnet: string, family: Family): KeptBack | undefined {
     const state = this.#subnets.get(subnet);
-    return state?.spec === undefined ? undefined : heldByForeignPortsOf(family === 4 ? state.v4 : state.v6, family);
+    return state?.spec === undefined ? undefined : keptBackOf(family === 4 ? state.v4 : state.v6, family, this.#occupancy);
   }
 
   /** Counts of the Subnet or of one pool ('' is the default pool), without a visit to single addresses. */
@@ -267,7 +268,7 @@ export class Ledger {
   }
 
   /**
-   * The claimants that block deletion of the Subnet, without foreign ports, in order of their first address (IPv4, IPv6, then MACs; on one
+   * The claimants that block deletion of the Subnet, without passive holders, in order of their first address (IPv4, IPv6, then MACs; on one
    * address lowest rank first). Independent of the order of calls. The count is O(1), the names O(held addresses).
    */
   holdersIn(subnet: string, limit: number): Occupants {
@@ -279,7 +280,7 @@ export class Ledger {
       const offsets = space.held.sorted();
       for (let at = 0; at < offsets.length && names.size < limit; at++) {
         for (const { kind, claimant } of this.#occupancy.holdersAt(space, space.held.find(offsets[at] as Offset)))
-          if (kind !== 'foreign-port' && names.size < limit) names.add(claimant);
+          if (!isPassive(kind) && names.size < limit) names.add(claimant);
       }
     }
     const first = [...names].map((name) => this.#describeOccupant(state, this.#occupancy.holders.findName(name)));

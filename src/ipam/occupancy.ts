@@ -97,7 +97,7 @@ export class Occupancy {
     const { holds } = this;
     const known = space.held.find(offset);
     if (known !== none && this.holdOn(holder, space, known) !== none) return;
-    const counts = !this.holders.isForeignPort(holder);
+    const counts = !this.holders.isPassive(holder);
     if (counts && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants++;
     this.changed.add(subnet);
     const slot = known === none ? space.occupy(offset, counts) : known;
@@ -118,7 +118,7 @@ export class Occupancy {
     const head = holds.unlink(hold, space.firstHold(slot));
     space.setFirstHold(slot, head);
     this.changed.add(subnet);
-    if (!this.holders.isForeignPort(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
+    if (!this.holders.isPassive(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
     if (head === none) space.vacate(slot);
     else this.evaluate(subnet, space, slot);
     if (head === none || this.#matters(head, holder)) this.#options.onChanged?.(subnet.name);
@@ -172,7 +172,7 @@ export class Occupancy {
     const claimant = holders.claimantOf(holds.holderOf(head));
     for (let hold = head; hold !== none; hold = holds.nextOfSlot(hold)) {
       const holder = holds.holderOf(hold);
-      counted ||= !holders.isForeignPort(holder);
+      counted ||= !holders.isPassive(holder);
       several ||= holders.claimantOf(holder) !== claimant;
     }
     space.count(slot, counted);
@@ -215,11 +215,11 @@ export class Occupancy {
     return space.zones.zoneAt(offset)?.standing === 'gateway';
   }
 
-  /** Whether a claimant has a hold in the Subnet that is not a foreign port's. */
+  /** Whether a claimant has a hold in the Subnet that is not of a passive holder. */
   #isIn(subnet: SubnetState, claimant: number): boolean {
     const { holders, holds } = this;
     for (let holder = holders.firstOfClaimant(claimant); holder !== none; holder = holders.nextOfClaimant(holder)) {
-      if (holders.isForeignPort(holder)) continue;
+      if (holders.isPassive(holder)) continue;
       for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (this.#subnets[holds.spaceOf(hold)] === subnet) return true;
       }

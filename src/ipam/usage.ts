@@ -3,10 +3,11 @@
  * IPPool.status have these values.
  */
 
-import type { Family } from '../net/address.ts';
+import type { Address, Family } from '../net/address.ts';
 import type { Dual } from '../net/dual.ts';
 import { IntervalSet } from '../net/interval-set.ts';
 import type { Interval } from '../net/interval-set.ts';
+import type { Occupancy } from './occupancy.ts';
 import { nextOffset, previousOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 import { RangeText } from './range-text.ts';
@@ -17,7 +18,7 @@ export interface Counts {
   /** Usable, not reserved, not held. */
   readonly available: bigint;
   /**
-   * Held by claimants, not by foreign ports alone, and not reserved; also outside of a CIDR that was narrowed while addresses were in use.
+   * Held by claimants, not by passive holders alone, and not reserved; also outside of a CIDR that was narrowed while addresses were in use.
    */
   readonly using: bigint;
 }
@@ -33,11 +34,12 @@ export interface Usage extends Dual<FamilyUsage> {
   readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>;
 }
 
-/** Addresses that only foreign ports hold and that a request for any address would otherwise get. */
-export interface HeldByForeignPorts {
-  readonly count: bigint;
-  /** In the format of the ranges above. */
-  readonly range: string;
+/** Addresses that only passive holders have and that a request for any address would otherwise get. */
+export interface KeptBack {
+  /** Those of foreign ports. The range is in the format of the ranges above. */
+  readonly foreignPorts: { readonly count: bigint; readonly range: string } | undefined;
+  /** Those of nodes, each with its claimants. */
+  readonly nodeAddresses: readonly { readonly claimants: readonly string[]; readonly address: Address }[];
 }
 
 /** Offsets of one family by state, for the Subnet or one of its pools. */
@@ -78,16 +80,25 @@ export function poolCountsOf(space: Space, pool: number): Counts {
 }
 
 /** Undefined if there are none: then no address is visited. */
-export function heldByForeignPortsOf(space: Space, family: Family): HeldByForeignPorts | undefined {
-  let count = 0;
-  for (const [index, zone] of space.zones.all.entries()) if (isOpen(zone)) count += space.heldIn(index) - space.countedIn(index);
-  if (count === 0) return undefined;
+export function keptBackOf(space: Space, family: Family, occupancy: Pick<Occupancy, 'holdersAt'>): KeptBack | undefined {
+  let left = 0;
+  for (const [index, zone] of space.zones.all.entries()) if (isOpen(zone)) left += space.heldIn(index) - space.countedIn(index);
+  if (left === 0) return undefined;
   const range = new RangeText(family, space.origin);
+  let count = 0n;
+  const nodeAddresses: { claimants: readonly string[]; address: Address }[] = [];
   for (const offset of Array.from(space.held.sorted())) {
     const zone = space.zones.zoneAt(offset);
-    if (zone !== undefined && isOpen(zone) && !space.isCounted(space.held.find(offset))) range.add(offset, offset);
+    const slot = space.held.find(offset);
+    if (zone === undefined || !isOpen(zone) || space.isCounted(slot)) continue;
+    const holders = occupancy.holdersAt(space, slot);
+    const claimants = holders.filter(({ kind }) => kind === 'node-address').map(({ claimant }) => claimant);
+    if (claimants.length > 0) nodeAddresses.push({ claimants, address: { family, value: space.valueAt(offset) } });
+    if (claimants.length === holders.length) continue;
+    range.add(offset, offset);
+    count++;
   }
-  return { count: BigInt(count), range: range.finish() };
+  return { foreignPorts: count === 0n ? undefined : { count, range: range.finish() }, nodeAddresses };
 }
 
 export function usageOf(subnet: SubnetState): Usage {

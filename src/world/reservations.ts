@@ -1,5 +1,6 @@
 /** Addresses in the World: a rule emits an address request, and the reservation is an entry of a table. */
 import type { Reason } from '../api/reasons.ts';
+import type { Address } from '../net/address.ts';
 
 /** The addresses that an interface requests. Idempotent by claimant: a claimant that holds an address gets that one again. */
 export interface AddressRequest {
@@ -60,6 +61,14 @@ export interface SubnetUsage {
   readonly v6: FamilyUsage;
   /** Addresses of foreign ports among those that the allocator would give out; IPv4 first. */
   readonly foreignPorts?: readonly ForeignPortAddresses[];
+  /** Addresses of nodes among those; IPv4 first, ascending. */
+  readonly nodeAddresses?: readonly AddressOfNodes[];
+}
+
+export interface AddressOfNodes {
+  /** `node n1`; several if two kubelets report the same address. */
+  readonly claimants: readonly string[];
+  readonly address: Address;
 }
 
 export interface ForeignPortAddresses {

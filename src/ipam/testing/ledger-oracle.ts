@@ -11,6 +11,7 @@ import type { Mac } from '../../net/mac.ts';
 import { formatIntervals } from '../../net/range.ts';
 import type { AllocationRequest } from '../allocation.ts';
 import type { Holder } from '../holder.ts';
+import { isPassive } from '../holder.ts';
 import type { SubnetSpec } from '../subnet-spec.ts';
 
 /** An address or a MAC as text, for comparison. */
@@ -131,7 +132,7 @@ export class Oracle {
     const open = scope.intersect(openSet(spec, family));
     const held = setOf(this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family));
     const counted = setOf(
-      this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family && fact.holder.kind !== 'foreign-port'),
+      this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family && !isPassive(fact.holder.kind)),
     );
     const using = pool === undefined ? counted.subtract(scope.subtract(open)) : counted.intersect(scope.subtract(gatewaySet(spec, family)));
     const available = open.subtract(held);
@@ -162,7 +163,7 @@ export class Oracle {
           address === undefined
             ? (spec?.gatewayMacs.includes(item as Mac) ?? false)
             : spec !== undefined && gatewaySet(spec, address.family).contains(address.value);
-        if (isGateway && facts.some(({ holder }) => holder.kind !== 'foreign-port')) return true;
+        if (isGateway && facts.some(({ holder }) => !isPassive(holder.kind))) return true;
         const claimants = [...new Set(facts.map(({ holder }) => holder.claimant))];
         if (claimants.length < 2) return false;
         const groups = new Set(facts.flatMap(({ holder }) => holder.sharingGroup ?? []));
@@ -178,7 +179,7 @@ export class Oracle {
    * name.
    */
   claimants(subnet: string): string[] {
-    const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.holder.kind !== 'foreign-port');
+    const facts = this.#facts.filter((fact) => fact.subnet === subnet && !isPassive(fact.holder.kind));
     const place = ({ address }: Fact): bigint =>
       address === undefined ? 1n << 200n : address.value + (address.family === 6 ? 1n << 128n : 0n);
     const rank = ({ holder }: Fact): number => holder.rank ?? Number.MAX_VALUE;
@@ -261,7 +262,7 @@ export class Oracle {
     if (facts.some((fact) => fact.holder.claimant === holder.claimant)) {
       if (!this.conflicts(subnet).includes(item)) return true;
       const all = facts.map((fact) => fact.holder);
-      const rivals = all.some(({ kind }) => kind !== 'foreign-port') ? all.filter(({ kind }) => kind !== 'foreign-port') : all;
+      const rivals = all.some(({ kind }) => !isPassive(kind)) ? all.filter(({ kind }) => !isPassive(kind)) : all;
       const using = rivals.filter(({ kind }) => ['row', 'pod', 'node'].includes(kind));
       if (using.length > 0) return using.some(({ claimant }) => claimant === holder.claimant);
       const durable = rivals.filter(({ kind }) => kind !== 'reservation');

@@ -1,9 +1,9 @@
 /** The objects that have an address of a Subnet. Rows without an object are known only to the allocation step. */
 import type { Address } from '../../../net/address.ts';
-import { canonicalAddress, parseAddress } from '../../../net/address.ts';
+import { canonicalAddress, compareAddresses, parseAddress } from '../../../net/address.ts';
 import { ADDRESS_RESOURCES } from '../../../world/address-objects.ts';
 import { heldTexts } from '../../../world/claimants.ts';
-import type { ForeignPortAddresses } from '../../../world/reservations.ts';
+import type { ForeignPortAddresses, SubnetUsage } from '../../../world/reservations.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 
@@ -31,9 +31,19 @@ export const addressHolder: Query<readonly AddressHolder[]> = defineQuery('addre
   return [...ips, ...objects];
 });
 
-/** Whether a foreign port in the Subnet's switch has the address, as published by the allocation step. */
-export function isHeldByForeignPort(world: World, subnet: string, { family, value }: Address): boolean {
-  return world.ask(foreignPortAddresses, subnet).some((foreign) => {
+/**
+ * What has an address without an object for it, as published by the allocation step: a foreign port in the Subnet's switch, or a node in its
+ * physical network.
+ */
+export function passiveHolder(world: World, subnet: string, address: Address): string | undefined {
+  const { foreignPorts = [], nodeAddresses = [] } = world.ask(addressesKeptBack, subnet);
+  const node = nodeAddresses.find((one) => compareAddresses(one.address, address) === 0);
+  if (node !== undefined) return node.claimants.join(' and ');
+  return isWithin(foreignPorts, address) ? 'a port of another program in the switch' : undefined;
+}
+
+function isWithin(foreignPorts: readonly ForeignPortAddresses[], { family, value }: Address): boolean {
+  return foreignPorts.some((foreign) => {
     if (foreign.family !== family) return false;
     return foreign.range.split(',').some((range) => {
       const [first, last = first] = range.split('-').map(parseAddress);
@@ -43,7 +53,7 @@ export function isHeldByForeignPort(world: World, subnet: string, { family, valu
 }
 
 /** A query of its own, since the counts beside it change with every pod. */
-const foreignPortAddresses: Query<readonly ForeignPortAddresses[]> = defineQuery(
-  'addresses-of-other-programs',
-  (world, name) => world.usage.get(name)?.foreignPorts ?? [],
-);
+const addressesKeptBack: Query<Pick<SubnetUsage, 'foreignPorts' | 'nodeAddresses'>> = defineQuery('addresses-kept-back', (world, name) => {
+  const { foreignPorts = [], nodeAddresses = [] } = world.usage.get(name) ?? {};
+  return { foreignPorts, nodeAddresses };
+});

@@ -15,7 +15,7 @@ import { defineQuery } from '../../../world/world.ts';
 import { selectsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
 import { subnetSpec, subnetView } from '../../subnet/validity/subnet-view.ts';
 import type { AddressHolder } from './address-holder.ts';
-import { addressHolder, isHeldByForeignPort } from './address-holder.ts';
+import { addressHolder, passiveHolder } from './address-holder.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf } from '../interface/pod-interface.ts';
 import { podOrMachineName } from '../view/pod-view.ts';
@@ -64,8 +64,8 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
       `list a free address; a Vip of spec.namespace ${nic.pod.namespace} that the pod names in annotation ovn.kubernetes.io/aaps is shared`,
       true,
     );
-  if (isHeldByForeignPort(world, subnet, address))
-    return problem('is that of a port of another program in the switch', 'list a free address', true);
+  const passive = passiveHolder(world, subnet, address);
+  if (passive !== undefined) return problem(`is that of ${passive}`, 'list a free address', true);
   // Its own address, or that of a Vip that it shares: an administrator or the allocator decided so.
   return holders.length > 0 ? undefined : reservedForOthers(world, nic, subnet, address);
 }
@@ -100,7 +100,7 @@ export function isOfAnother(world: World, nic: PodInterface, subnet: string, add
   const text = formatAddress(address);
   const view = world.ask(subnetView, subnet);
   const gateway = view === undefined ? undefined : ofFamily(view, address.family)?.gateway;
-  if (canonicalAddress(gateway ?? '') === text || isHeldByForeignPort(world, subnet, address)) return true;
+  if (canonicalAddress(gateway ?? '') === text || passiveHolder(world, subnet, address) !== undefined) return true;
   const holders = world.ask(addressHolder, `${subnet} ${text}`);
   if (holders.length === 0) return excludingPoolOf(world, nic.pod.namespace, subnet, address) !== undefined;
   return holders.some((one) => !isOwn(world, nic, subnet, one) && !isReservedFor(world, nic.pod.namespace, one));

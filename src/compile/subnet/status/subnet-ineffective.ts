@@ -118,13 +118,11 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
   });
 }
 
-/** Addresses of foreign ports, and of nodes in an underlay Subnet: the allocator does not give them out. The user knows which ports should stay. */
+/** Addresses of foreign ports: the allocator does not give them out. The user knows which ports should stay. */
 function ofForeignPorts(world: World, { kind, name }: Subject): readonly Finding[] {
   // All addresses of a Subnet of an external Vpc are another program's first.
   if (world.ask(subnetView, name)?.external === true) return [];
   const networks = world.ask(requestedNetworks, name);
-  const isPhysical = (world.ask(subnetView, name)?.vlan ?? '') !== '' || name === world.settings.externalSubnet;
-  const [orNodes, listed] = isPhysical ? [', or nodes,', ', kubectl get nodes -o wide the nodes'] : ['', ''];
   return world.ask(foreignPortAddresses, name).map(({ family, count, range }) => {
     const ranges = range.split(',');
     const shown = `${ranges.slice(0, RANGES_SHOWN).join(', ')}${ranges.length > RANGES_SHOWN ? ' and more' : ''}`;
@@ -134,8 +132,8 @@ function ofForeignPorts(world: World, { kind, name }: Subject): readonly Finding
         code: 'AddressesOfOthers',
         field: 'spec.cidrBlock',
         value: ofFamily(networks, family)?.cidr ?? '',
-        problem: `has ${count} address${count === 1n ? '' : 'es'} that ports of other programs in its switch${orNodes} have: ${shown}`,
-        rule: `Kiln does not allocate them; ${commandText`ovn-nbctl show ${name} lists the ports`}${listed}, and spec.excludeIps is for the addresses of those that should stay`,
+        problem: `has ${count} address${count === 1n ? '' : 'es'} that ports of other programs in its switch have: ${shown}`,
+        rule: `Kiln does not allocate them; ${commandText`ovn-nbctl show ${name} lists the ports`}, and spec.excludeIps is for the addresses of those that should stay`,
       },
     );
   });
@@ -209,7 +207,9 @@ const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-famili
   if (usage === undefined) return [];
   return familiesOf(world.ask(requestedNetworks, name)).filter((family) => {
     const { available, using } = family === 4 ? usage.v4 : usage.v6;
-    return available === 0n && using === 0n && usage.foreignPorts?.some((one) => one.family === family) !== true;
+    if (available > 0n || using > 0n) return false;
+    const { foreignPorts = [], nodeAddresses = [] } = usage;
+    return !foreignPorts.some((one) => one.family === family) && !nodeAddresses.some(({ address }) => address.family === family);
   });
 });
 

@@ -9,6 +9,7 @@ import { splitList } from '../../../net/dual.ts';
 import { IntervalSet } from '../../../net/interval-set.ts';
 import { cidrRange, formatIntervals, parseRange } from '../../../net/range.ts';
 import { addressesOfPort, addressesShown, switchOfStray } from '../../../world/foreign-ports.ts';
+import { nodeAddressesIn } from '../../node/table/node-addresses.ts';
 import type { World } from '../../../world/world.ts';
 import type { HoldersBySubnet } from '../../../invariants/address-holders.ts';
 import type { Violation } from '../../../invariants/violation.ts';
@@ -20,7 +21,13 @@ export function subnetCounts(world: World, holders: HoldersBySubnet): readonly V
     // While a spec is invalid, the status is about the spec in effect.
     const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
     if (!accepted || subnet.status?.v4usingIPs === undefined) continue;
-    for (const family of [4, 6] as const) violations.push(...familyCounts(name, subnet, family, holders, others.get(name) ?? []));
+    for (const family of [4, 6] as const)
+      violations.push(
+        ...familyCounts(name, subnet, family, holders, [
+          ...(others.get(name) ?? []),
+          ...nodeAddressesIn(world, name).map(({ address }) => address),
+        ]),
+      );
   }
   return violations;
 }

@@ -331,7 +331,7 @@ export const REASONS = {
   ExternalOff: { means: 'a Vpc names external Subnets and has no spec.enableExternal', next: 'set spec.enableExternal, or empty the list' },
   NoRouteOutside: {
     means:
-      'the router of a Vpc has a port in an external Subnet, and no route leads by way of it: hosts beyond that network are not reached',
+      'the router of a Vpc has a port in an external Subnet, and no route leads by way of it, or none of a family that its NAT rules translate: hosts beyond that network are not reached',
     next: 'add the route that the message has to spec.staticRoutes; where only hosts of that network are to be reached, leave it',
   },
   ExternalSubnetInvalid: { means: 'a Subnet that a Vpc requests an external port in cannot have one', next: 'name another Subnet' },

@@ -53,11 +53,12 @@ const INDEXES: Indexes<Entry> = {
   sends: ({ sends }) => sends,
   'sends-exclusive': ({ sends, exclusive }) => (exclusive ? sends : []),
   outgoing: ({ outgoing }) => outgoing,
+  'vpc-family': ({ result }) => (result.kind === 'problem' ? [] : result.pairs.map(({ family }) => `${result.vpc} ${family}`)),
 };
 
 /**
  * Key: `<resource>/<name>`, or `<use>/<namespace>/<name>` of a pod. Index `claim`; `address`: external address; `exclusive`: the same of rules
- * that are exclusive; `sends`, `sends-exclusive`: the inner addresses; `outgoing`. A rule that is being deleted has no entry.
+ * that are exclusive; `sends`, `sends-exclusive`: the inner addresses; `outgoing`; `vpc-family`: whose router translates which family. A rule that is being deleted has no entry.
  */
 export const translations = defineTable<Entry>(
   'nat-translations',

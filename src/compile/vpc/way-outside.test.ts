@@ -58,6 +58,35 @@ test('a Subnet of the Vpc that shares its traffic over gateway nodes is a way ou
   assert.equal(said(made), '');
 });
 
+test('each family by itself: a Vpc that translates IPv6 and has a route of IPv4 alone says so', () => {
+  const made = new NatScene({ inside: '10.5.0.0/24,fd05::/120', external: '172.20.0.0/24,fd20::/120' });
+  const { bench } = made;
+  const sixth = { policy: 'policyDst', cidr: '::/0', nextHopIP: 'fd20::1' };
+  bench.edit('vpcs', 'blue', { staticRoutes: [outside] });
+  bench.converge();
+  // Nothing shows that it should lead outside with IPv6.
+  assert.equal(said(made), '');
+  made.eip('e1');
+  made.put('ovn-snat-rules', 's1', { ovnEip: 'e1', vpcSubnet: 'inside' });
+  assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect')?.reason, 'NoRouteOutside');
+  assert.match(said(made), /no IPv6 route of the Vpc leads by way of it, though its NAT rules translate IPv6: /);
+  assert.match(said(made), /add to spec\.staticRoutes \{cidr: ::\/0, nextHopIP: fd20::1, policy: policyDst\}\./);
+  bench.edit('vpcs', 'blue', { staticRoutes: [sixth] });
+  bench.converge();
+  assert.match(said(made), /no IPv4 route .* translate IPv4: .*\{cidr: 0\.0\.0\.0\/0, nextHopIP: 172\.20\.0\.1, policy: policyDst\}\./);
+  bench.edit('vpcs', 'blue', { staticRoutes: [] });
+  bench.converge();
+  assert.match(said(made), /no route of the Vpc .*\{cidr: 0\.0\.0\.0\/0, .*\} and \{cidr: ::\/0, .*\}\./);
+  bench.edit('vpcs', 'blue', { staticRoutes: [outside, sixth] });
+  bench.converge();
+  assert.equal(said(made), '');
+  assert.equal(bench.writesAfterRestart(), 0);
+  bench.edit('vpcs', 'blue', { staticRoutes: [outside] });
+  bench.delete('ovn-snat-rules', 's1');
+  bench.converge();
+  assert.equal(said(made), '');
+});
+
 test('a route outside says what it waits for: the Vpc requests no port, it has none yet, or its Subnet does not exist', () => {
   const made = new NatScene();
   const { bench } = made;

@@ -1,34 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ownership } from '../nb/ownership.ts';
-import type { RowId } from '../nb/row-id.ts';
 import { CollectionLimit } from './collection-limit.ts';
-import type { CollectionLimitOptions, Hold } from './collection-limit.ts';
+import type { CollectionLimitOptions, Hold, Unexplained } from './collection-limit.ts';
 
-type Found = readonly [RowId, Ownership];
+function rows(count: number, name = 'gone'): Unexplained[] {
+  return Array.from({ length: count }, (_, i) => ({ id: `Logical_Switch_Port/p${i}`, owner: `pod/ns/${name}${i}`, uid: 'u' }));
+}
 
-function rows(count: number, name = 'gone'): Found[] {
-  return Array.from({ length: count }, (_, i) => [
-    `Logical_Switch_Port/p${i}` as RowId,
-    { kind: 'ours', owner: `pod/ns/${name}${i}`, uid: 'u', rule: 'r' },
-  ]);
+function routers(count: number): Unexplained[] {
+  return rows(count, 'later').map((row, at) => ({ ...row, id: `Logical_Router/r${at}` }));
 }
 
 function limitOf(options: Partial<CollectionLimitOptions>, holds: Hold[] = []): CollectionLimit {
   return new CollectionLimit({
-    ...{ enabled: true, maxRows: 20, maxShare: 0.3, shareFrom: 10, ownedRows: () => 50, ownerExplained: () => false },
+    ...{ enabled: true, maxRows: 20, maxShare: 0.3, shareFrom: 10, owned: () => 50, ownerExplained: () => false },
     held: (hold) => holds.push(hold),
     ...options,
   });
 }
 
-function withoutDigest(holds: readonly Hold[]): readonly Omit<Hold, 'digest'>[] {
+function withoutDigest(holds: readonly Hold[]): readonly Omit<Hold, 'digest' | 'leftovers'>[] {
   return holds.map(({ rows: count, limit, why }) => ({ rows: count, limit, why }));
 }
 
 /** Whether one of these rows may be collected. */
 function allows(limit: CollectionLimit, at = 1): boolean {
-  return limit.allows(...(rows(at + 1)[at] as Found));
+  return limit.allows(rows(at + 1)[at] as Unexplained);
 }
 
 test('above the number no row without an explained owner is collected, and the hold says which limit it is', () => {
@@ -44,10 +41,20 @@ test('above the number no row without an explained owner is collected, and the h
 test('so above the share, from the number on from which it counts', () => {
   const holds: Hold[] = [];
   limitOf({}, holds).survey(rows(15));
-  limitOf({ ownedRows: () => 9 }, holds).survey(rows(9));
+  limitOf({ owned: () => 9 }, holds).survey(rows(9));
   assert.deepEqual(holds, []);
   limitOf({}, holds).survey(rows(16));
-  assert.deepEqual(withoutDigest(holds), [{ rows: 16, limit: 15, why: 'more than 30 % of 50 rows (--gc-max-share)' }]);
+  assert.deepEqual(withoutDigest(holds), [{ rows: 16, limit: 15, why: 'more than 30 % of 50 rows and IP objects (--gc-max-share)' }]);
+});
+
+test('what is left in Kubernetes counts with the rows, and waits and goes with them', () => {
+  const limit = limitOf({ maxShare: 1 });
+  const [left] = rows(1).map((one): Unexplained => ({ ...one, id: 'ips/p0.ns of pod/ns/gone0', isLeftover: true }));
+  assert.ok(left !== undefined);
+  limit.survey(rows(20));
+  assert.equal(limit.allows(left), true);
+  limit.survey([...rows(20), left]);
+  assert.deepEqual([limit.hold?.rows, limit.hold?.leftovers, limit.allows(left), limit.heldRows], [21, 1, false, 21]);
 });
 
 test('a kind that no cluster lacks and that has no object holds a single row', () => {
@@ -89,12 +96,12 @@ test('an approval covers the counted rows by their digest: what is gone by itsel
   approved = held()?.digest;
   limit.survey(rows(30));
   assert.equal(held(), undefined, 'the rest of the approved rows');
-  limit.survey([...rows(35), ...rows(20, 'later').map(([, of], at): Found => [`Logical_Router/r${at}` as RowId, of])]);
+  limit.survey([...rows(35), ...routers(20)]);
   assert.equal(held(), undefined, 'twenty more are below the limit by themselves');
-  limit.survey([...rows(35), ...rows(21, 'later').map(([, of], at): Found => [`Logical_Router/r${at}` as RowId, of])]);
+  limit.survey([...rows(35), ...routers(21)]);
   assert.deepEqual([held()?.rows, holds.length], [56, 2], 'one more is not: a new hold');
   assert.equal(allows(limit), true, 'the approved rows go on');
-  assert.equal(limit.allows('Logical_Router/r1' as RowId, (rows(1)[0] as Found)[1]), false);
+  assert.equal(limit.allows(routers(2)[1] as Unexplained), false);
 });
 
 test('a process that starts with the approved rows goes on; one that starts when some are gone asks again', () => {

@@ -1,22 +1,29 @@
 /**
- * Guards collection against a wrong World: an API server that lost its data, or another cluster. It counts rows whose owner does not exist
- * and was not observed to be deleted. Above a limit none of them is deleted: the hold ends when a person approves, or when a second full
+ * Guards collection against a wrong World: an API server that lost its data, or another cluster. It counts rows, and what is left in
+ * Kubernetes, whose owner does not exist and was not observed to be deleted. Above a limit none of them is deleted: the hold ends when a person approves, or when a second full
  * list brings owners back and the rest is below the limits. An approval covers the rows that were counted when it was asked for, by their
  * digest: rows that come later count anew. Another process does not know of which rows a digest was, once some are gone: it asks again.
  */
 import { createHash } from 'node:crypto';
-import type { Ownership } from '../nb/ownership.ts';
-import type { RowId } from '../nb/row-id.ts';
+
+/** What would be collected: a row, or what is left in Kubernetes of an object that is gone. */
+export interface Unexplained {
+  readonly id: string;
+  readonly owner: string;
+  readonly uid: string;
+  /** It is in Kubernetes. */
+  readonly isLeftover?: true;
+}
 
 export interface CollectionLimitOptions {
   /** False in the lab and the simulator: never hold. */
   readonly enabled: boolean;
   readonly maxRows: number;
-  /** Of the owned rows, from 0 to 1; from `shareFrom` rows on. */
+  /** Of all that is owned, from 0 to 1; from `shareFrom` on. */
   readonly maxShare: number;
   readonly shareFrom: number;
-  /** Number of rows that are ours. */
-  readonly ownedRows: () => number;
+  /** Number of rows that are ours, and of objects that may be left. */
+  readonly owned: () => number;
   /** Whether the object `<kind>/<namespace>/<name>` exists, or its deletion was observed since this process started. */
   readonly ownerExplained: (owner: string) => boolean;
   /** Whether the list of the owner's kind is empty, for kinds that no cluster lacks. */
@@ -28,7 +35,9 @@ export interface CollectionLimitOptions {
 }
 
 export interface Hold {
+  /** Those in Kubernetes too. */
   readonly rows: number;
+  readonly leftovers: number;
   /** Of these rows: what a person approves. */
   readonly digest: string;
   /** Number of rows above which it holds. */
@@ -45,9 +54,9 @@ export const COLLECTION_GRACE_MS = 10 * 60_000;
 
 export class CollectionLimit {
   readonly #options: CollectionLimitOptions;
-  readonly #unexplained = new Set<RowId>();
+  readonly #unexplained = new Map<string, Unexplained>();
   /** Rows by the digest that was told. */
-  readonly #offered = new Map<string, ReadonlySet<RowId>>();
+  readonly #offered = new Map<string, ReadonlySet<string>>();
   #hold: Hold | undefined;
 
   constructor(options: CollectionLimitOptions) {
@@ -70,16 +79,16 @@ export class CollectionLimit {
    * count that a second full list has confirmed.
    * @param confirmed a second full list was compared
    */
-  survey(ids: Iterable<readonly [RowId, Ownership]>, confirmed = false): void {
+  survey(unexplained: Iterable<Unexplained>, confirmed = false): void {
     const { enabled, ownerExplained, kindIsEmpty } = this.#options;
     this.#unexplained.clear();
     const lines: string[] = [];
     let emptied = false;
-    for (const [id, ownership] of ids) {
-      if (ownership.kind !== 'ours' || ownerExplained(ownership.owner)) continue;
-      this.#unexplained.add(id);
-      lines.push(`${id} ${ownership.owner} ${ownership.uid}`);
-      emptied ||= kindIsEmpty?.(ownership.owner) === true;
+    for (const one of unexplained) {
+      if (ownerExplained(one.owner)) continue;
+      this.#unexplained.set(one.id, one);
+      lines.push(`${one.id} ${one.owner} ${one.uid}`);
+      emptied ||= kindIsEmpty?.(one.owner) === true;
     }
     if (!enabled) return;
     const approved = this.#approvedRows();
@@ -88,7 +97,7 @@ export class CollectionLimit {
     // While it lasts, the message has the rows of now.
     if (before !== undefined && !confirmed) {
       const digest = digestOf(lines);
-      if (before.digest !== digest) this.#offer({ ...before, ...found, rows: lines.length, digest });
+      if (before.digest !== digest) this.#offer({ ...before, ...found, rows: lines.length, leftovers: this.#leftovers, digest });
       return void this.approve();
     }
     if (found !== undefined) this.#offer(found);
@@ -98,7 +107,7 @@ export class CollectionLimit {
 
   #offer(hold: Hold): void {
     this.#hold = hold;
-    this.#offered.set(hold.digest, new Set(this.#unexplained));
+    this.#offered.set(hold.digest, new Set(this.#unexplained.keys()));
     for (const digest of [...this.#offered.keys()].slice(0, -MOST_OFFERED)) this.#offered.delete(digest);
   }
 
@@ -109,10 +118,10 @@ export class CollectionLimit {
     return true;
   }
 
-  allows(id: RowId, ownership: Ownership | undefined): boolean {
-    if (this.#hold === undefined || ownership?.kind !== 'ours' || this.#options.ownerExplained(ownership.owner)) return true;
-    if (this.#approvedRows()?.has(id) === true) return true;
-    this.#unexplained.add(id);
+  allows(one: Unexplained): boolean {
+    if (this.#hold === undefined || this.#options.ownerExplained(one.owner)) return true;
+    if (this.#approvedRows()?.has(one.id) === true) return true;
+    this.#unexplained.set(one.id, one);
     return false;
   }
 
@@ -122,32 +131,41 @@ export class CollectionLimit {
     return approved !== undefined && this.#without(approved) <= this.#slack;
   }
 
-  #approvedRows(): ReadonlySet<RowId> | undefined {
+  #approvedRows(): ReadonlySet<string> | undefined {
     const digest = this.#options.approved?.();
     return digest === undefined ? undefined : this.#offered.get(digest);
   }
 
   /** Number of rows that the approval does not cover. */
-  #without(approved: ReadonlySet<RowId>): number {
+  #without(approved: ReadonlySet<string>): number {
     let count = 0;
-    for (const id of this.#unexplained) if (!approved.has(id)) count++;
+    for (const id of this.#unexplained.keys()) if (!approved.has(id)) count++;
+    return count;
+  }
+
+  get #leftovers(): number {
+    let count = 0;
+    for (const { isLeftover } of this.#unexplained.values()) if (isLeftover === true) count++;
     return count;
   }
 
   get #slack(): number {
-    const { maxRows, maxShare, shareFrom, ownedRows } = this.#options;
-    return Math.floor(Math.min(maxRows, Math.max(shareFrom, ownedRows() * maxShare)));
+    const { maxRows, maxShare, shareFrom, owned } = this.#options;
+    return Math.floor(Math.min(maxRows, Math.max(shareFrom, owned() * maxShare)));
   }
 
   /** @param rows number of those that no approval covers */
   #holdFor(rows: number, emptied: boolean, lines: readonly string[]): Hold | undefined {
-    const { maxRows, maxShare, shareFrom, ownedRows } = this.#options;
-    const owned = ownedRows();
-    const share = Math.floor(owned * maxShare);
-    const hold = (limit: number, why: string): Hold => ({ rows: lines.length, digest: digestOf(lines), limit, why });
+    const { maxRows, maxShare, shareFrom, owned } = this.#options;
+    const all = owned();
+    const share = Math.floor(all * maxShare);
+    const hold = (limit: number, why: string): Hold => ({
+      ...{ rows: lines.length, leftovers: this.#leftovers, digest: digestOf(lines) },
+      ...{ limit, why },
+    });
     if (rows > maxRows) return hold(maxRows, `more than ${maxRows} rows (--gc-max-rows)`);
     if (rows >= shareFrom && rows > share)
-      return hold(share, `more than ${Math.round(maxShare * 100)} % of ${owned} rows (--gc-max-share)`);
+      return hold(share, `more than ${Math.round(maxShare * 100)} % of ${all} rows and IP objects (--gc-max-share)`);
     if (emptied && rows > 0) return hold(0, 'the API server has no object of a kind that no cluster lacks');
     return undefined;
   }

@@ -26,6 +26,8 @@ class Bench {
   readonly failed: string[] = [];
   readonly ahead: string[] = [];
   transactionSentAt: number | undefined;
+  /** Owner text of what the collection leaves. */
+  staying = '';
   /** Whether submitted writes wait before they are sent. */
   queues = false;
   now = 0;
@@ -55,6 +57,7 @@ class Bench {
       },
     },
     pruned: new PrunedFields(),
+    collects: (_object, owner) => owner !== this.staying,
     mayWrite: () => true,
     transactionSentAt: () => this.transactionSentAt,
     wallTime: () => this.now,
@@ -93,6 +96,39 @@ class Bench {
 }
 
 const patch: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', annotations: { a: '1' } };
+
+test('keys left of an object that is gone stay while the collection says so; those of a change, and new values, go at once', () => {
+  const bench = new Bench();
+  const keys = { asked: 'old', left: 'x', changed: 'y' };
+  bench.observed = { metadata: { ...bench.observed.metadata, annotations: keys, labels: { 'left-label': 'true' } } };
+  bench.desired.replace(
+    [],
+    [
+      {
+        ...patch,
+        annotations: { asked: 'new', left: null, changed: null },
+        labels: { 'left-label': null },
+        leftOf: { left: 'subnet//gone', 'left-label': 'subnet//other' },
+      },
+    ],
+  );
+  bench.staying = 'subnet//gone';
+  bench.writer.flush();
+  const operation = bench.sent[0]?.intent.operation;
+  assert.ok(operation?.kind === 'merge-patch');
+  assert.deepEqual(operation.patch['metadata'], { annotations: { asked: 'new', changed: null }, labels: { 'left-label': null } });
+  bench.sent.length = 0;
+  const all = new Bench();
+  all.observed = bench.observed;
+  all.desired.replace([], [{ ...patch, annotations: { left: null }, leftOf: { left: 'subnet//gone' } }]);
+  all.staying = 'subnet//gone';
+  all.writer.flush();
+  assert.equal(all.sent.length, 0);
+  all.staying = '';
+  all.writer.examineAll();
+  all.writer.flush();
+  assert.equal(all.sent.length, 1, 'the collection lets it go');
+});
 
 test('a 404 for an object in the cache is reported to its cache', async () => {
   const bench = new Bench();

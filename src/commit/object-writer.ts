@@ -17,6 +17,7 @@ import type { DesiredObjects } from '../compile/desired-objects.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
+import { withoutStaying } from '../diff/leftovers.ts';
 import { prunedPaths } from '../diff/pruned-paths.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import type { KubeWriter } from '../kube/write/kube-writer.ts';
@@ -51,8 +52,8 @@ export interface ObjectWriterOptions {
   readonly rejected?: Pick<RejectedWrites, 'inBackoff' | 'answered' | 'quiet'>;
   /** Filled from the answers. */
   readonly pruned: PrunedFields;
-  /** Whether what is left of an object may be deleted now; when that changes, the caller calls `examineAll`. Default: always. */
-  readonly collects?: (owner: string) => boolean;
+  /** Whether what is left of an owner may go from the object now; when that changes, the caller calls `examineAll`. Default: always. */
+  readonly collects?: (object: ObjectId, owner: string) => boolean;
   readonly mayWrite: () => boolean;
   /**
    * Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes
@@ -223,10 +224,10 @@ export class ObjectWriter {
     const [resource, key] = apart(id);
     const { desired, source, pruned, wallTime, monotonicNow } = this.#options;
     const [now, monotonic] = [this.#timestamp(wallTime()), this.#timestamp(monotonicNow())];
-    const writes = diffObject(resource, key, desired.of(id), source.get(resource, key), now, monotonic, pruned.of(resource));
     const { collects } = this.#options;
-    if (collects === undefined) return writes;
-    return writes.filter((write) => write.verb !== 'delete' || write.leftOf === undefined || collects(write.leftOf));
+    const all = desired.of(id);
+    const outputs = collects === undefined ? all : withoutStaying(all, (owner) => collects(id, owner));
+    return diffObject(resource, key, outputs, source.get(resource, key), now, monotonic, pruned.of(resource));
   }
 
   /** RFC 3339, to the second. */

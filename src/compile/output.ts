@@ -105,6 +105,11 @@ export interface PatchOutput {
   readonly uid: string;
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
+  /**
+   * By key that it removes: owner text of the object that the key was for, and that is gone. Such a key is a leftover, and goes by the plan of
+   * the collection. Other keys go at once: the object changed, or what asked for them did.
+   */
+  readonly leftOf?: Readonly<Record<string, string>>;
   /** Whether the object has Kiln's finalizer. It is removed only if all rules that set this field emit false. */
   readonly finalizer?: boolean;
   /** Spec fields; the write has the resourceVersion of the object that the rules saw. */

@@ -147,7 +147,7 @@ export class Controller {
       client,
       desired,
       mayWriteObjects: () => this.#mayWriteObjects(),
-      collects: (owner) => this.#rows.collection.allowsLeftover(owner),
+      collects: (object, owner) => this.#rows.collection.allowsLeftover(object, owner),
       inferredDeletions: () => this.#rows.collection.doubt(),
       // In a laboratory users delete all objects of a kind on purpose.
       shrunkListMs: options.collectionLimit === false ? LABORATORY_SHRUNK_LIST_MS : undefined,
@@ -162,7 +162,7 @@ export class Controller {
       ...ofBoth,
       session,
       desired: desired.rows,
-      ...{ journal, event },
+      ...{ journal, event, objects: desired.objects },
       collectionChanged: () => this.#objects.examineAll(),
       leadership: this.#leadership,
       caches: this.#objects.caches,

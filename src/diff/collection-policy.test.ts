@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ObjectId } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { Settings } from '../world/settings.ts';
@@ -119,4 +120,27 @@ test('rules by table, name and owner, and a mode for all; the most careful is in
   scene.annotate('vpcs', 'blue', 'off');
   assert.match(scene.staying()['route'] ?? '', /^off: annotation/);
   assert.equal(new Scene({ gc: 'report' }).staying()['p.shop'], 'report: --gc=report');
+});
+
+test('what is left in Kubernetes stays by its owner, its own Namespace, a pause, and with the row that it was with', () => {
+  const why = (scene: Scene, object: string, owner: string, explained = false): string | undefined =>
+    scene.policy.leftoverStays(object as ObjectId, owner, { now: NOW, explained: () => explained })?.text;
+  const ofPod = ['ips/p.shop', 'pod/shop/p'] as const;
+  const ofSubnet = ['namespaces/shop', 'subnet//left'] as const;
+  const scene = new Scene({ gcRules: [{ mode: 'report', owners: '^pod/ci/' }] });
+  assert.deepEqual([why(scene, ...ofPod), why(scene, ...ofSubnet)], [undefined, undefined]);
+  assert.match(why(scene, 'ips/p.ci', 'pod/ci/p') ?? '', /--gc-rules/);
+  assert.equal(why(scene, 'ips/p.ci', 'pod/ci/p', true), undefined, 'its pod was seen to go');
+  scene.annotate('vpcs', 'blue', 'off');
+  assert.equal(why(scene, ...ofPod), 'Logical_Switch_Port p.shop stays: annotation kiln.io/gc of Vpc blue');
+  assert.match(why(scene, ...ofSubnet) ?? '', /^Logical_Switch left stays: .*annotation kiln\.io\/gc of Vpc blue$/);
+  scene.annotate('vpcs', 'blue', 'on');
+  scene.annotate('namespaces', 'shop', 'report');
+  assert.deepEqual(
+    [why(scene, ...ofPod), why(scene, ...ofSubnet)],
+    ['annotation kiln.io/gc of Namespace shop', 'annotation kiln.io/gc of Namespace shop'],
+  );
+  scene.annotate('namespaces', 'shop', 'on');
+  scene.annotate('vpcs', scene.bench.world.settings.defaultVpc, 'on');
+  assert.deepEqual([why(scene, ...ofPod), why(scene, ...ofSubnet)], [undefined, undefined]);
 });

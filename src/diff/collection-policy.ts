@@ -3,14 +3,18 @@
  * rows that Kube-OVN made say about it. The same in every process, since all of it is observed. Limits by number are `commit`'s.
  */
 import { kilnAnnotation } from '../api/well-known.ts';
+import type { ObjectId } from '../compile/output.ts';
 import type { GcMode } from '../nb/gc-rules.ts';
 import { carefulOf, GcRules, isGcMode } from '../nb/gc-rules.ts';
 import { LEFTOVER_RULE, UNEXPLAINED_KEY } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
 import { childColumns } from '../nb/tables.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
 import { visibleMessage } from '../text/visible-text.ts';
 import type { Entry } from '../world/observed-rows.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
 /** Why a row stays. `off` and `report`: by a setting; `paused`: by a person, for all rows; `grace`: Kube-OVN made it, until a moment. */
@@ -126,12 +130,21 @@ export class CollectionPolicy {
     return this.#staysItself(row, ownership.owner, moment) ?? this.#keptInside(row, moment);
   }
 
-  /** Of an object in Kubernetes that is left of one that is gone. @returns undefined if it may go */
-  leftoverStays(owner: string): Stays | undefined {
-    const { mode, text } = this.#modeOf(undefined, owner);
+  /**
+   * Of what is left in Kubernetes of an owner that is gone: the object itself, or keys on it. It stays also while the row stays that it was
+   * with: an address of a port, the name of a switch. @returns undefined if it may go
+   */
+  leftoverStays(object: ObjectId, owner: string, moment: Moment): Stays | undefined {
+    if (moment.explained(owner)) return undefined;
+    const { mode, text } = this.#modeOf(undefined, owner, namespaceOf(object));
     if (mode !== 'on') return { why: mode, text };
     const { pause } = this;
-    return pause === undefined ? undefined : { why: 'paused', text: pauseText(pause) };
+    if (pause !== undefined) return { why: 'paused', text: pauseText(pause) };
+    for (const row of this.#world.rows.rowsOf(rowBeside(object, owner))) {
+      const stays = this.stays(row, moment);
+      if (stays !== undefined) return { ...stays, text: `${row.table} ${identityOf(row.id)} stays: ${stays.text}` };
+    }
+    return undefined;
   }
 
   #staysItself(row: Entry, owner: string, { now }: Moment): Stays | undefined {
@@ -160,8 +173,8 @@ export class CollectionPolicy {
     return undefined;
   }
 
-  /** @param row undefined: it is no row */
-  #modeOf(row: Entry | undefined, owner: string): { readonly mode: GcMode; readonly text: string } {
+  /** @param row undefined: it is no row; `within` is the Namespace of the object that is left, or has keys that are left */
+  #modeOf(row: Entry | undefined, owner: string, within = ''): { readonly mode: GcMode; readonly text: string } {
     const { settings } = this.#world;
     const rule = row === undefined ? this.#rules.ofOwner(owner) : this.#rules.of(row.table, identityOf(row.id), owner);
     let found = { mode: settings.gc, text: `--gc=${settings.gc}` };
@@ -171,7 +184,8 @@ export class CollectionPolicy {
     if (rule !== undefined) take(rule.mode, `--gc-rules ${JSON.stringify(rule)}`);
     if (this.#namespaces.size > 0) {
       const [, namespace = ''] = owner.split('/');
-      take(this.#namespaces.get(namespace), `annotation ${kilnAnnotation.gc} of Namespace ${namespace}`);
+      for (const name of new Set([namespace, within]))
+        take(this.#namespaces.get(name), `annotation ${kilnAnnotation.gc} of Namespace ${name}`);
     }
     if (row !== undefined && this.#vpcs.size > 0) {
       const vpc = this.#vpcOf(row, owner);
@@ -242,6 +256,19 @@ const OF_ALL: readonly string[] = [kilnAnnotation.gcPause, kilnAnnotation.gcAppr
 const MOST_WORDS = 200;
 /** A port in a switch, a gateway chassis in a router port in a router. */
 const MOST_DEPTH = 4;
+
+/** The Namespace that an object is or is in; empty if it is in none. */
+function namespaceOf(object: ObjectId): string {
+  const [resource = '', ...key] = object.split('/');
+  return resource === 'namespaces' || key.length > 1 ? (key[0] ?? '') : '';
+}
+
+/** Of an IP object the port with its name, of keys of a Subnet its switch. */
+function rowBeside(object: ObjectId, owner: string): RowId {
+  const [resource = '', name = ''] = object.split('/');
+  if (traitsOf(resource as ResourceName).holdsPorts === true) return rowId('Logical_Switch_Port', name);
+  return rowId('Logical_Switch', owner.startsWith('subnet//') ? owner.slice('subnet//'.length) : '');
+}
 
 /** Since when the database shows that nothing explains the row, in milliseconds since the epoch; undefined: it does not. */
 export function unexplainedSince({ external_ids: held }: Row): number | undefined {

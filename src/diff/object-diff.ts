@@ -33,12 +33,7 @@ export type ObjectWrite = {
   readonly events: readonly PlannedEvent[];
 } & (
   | { readonly verb: 'create'; readonly object: { readonly [key: string]: Json | undefined } }
-  | {
-      readonly verb: 'delete';
-      readonly uid: string;
-      /** Of a leftover: see `DeleteOutput`. */
-      readonly leftOf?: string;
-    }
+  | { readonly verb: 'delete'; readonly uid: string }
   | { readonly verb: 'evict'; readonly uid: string }
   | {
       readonly verb: 'patch';
@@ -91,10 +86,8 @@ export function diffObject(
   writes.push(...patchWrites(target, patches, observed, { now, monotonic }));
   const doomed = outputs.filter((output): output is DeleteOutput => output.kind === 'delete' && output.uid === uid);
   if (doomed.length > 0 && deletionTimestamp === undefined) {
-    // If another rule deletes it for a reason of its own, it is no leftover.
-    const [leftOf] = doomed.every((one) => one.leftOf !== undefined) ? doomed.map((one) => one.leftOf) : [];
     const events = doomed.flatMap(({ event }) => event ?? []);
-    writes.push({ ...target, verb: 'delete', uid, ...(leftOf !== undefined && { leftOf }), events });
+    writes.push({ ...target, verb: 'delete', uid, events });
   }
   for (const output of outputs) {
     if (output.kind === 'evict' && output.uid === uid && doomed.length === 0 && deletionTimestamp === undefined)

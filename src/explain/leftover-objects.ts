@@ -11,7 +11,7 @@ import type { Collected, PlanSources } from './collection-plan.ts';
 export function leftoverObjects(
   world: World,
   desired: Pick<DesiredObjects, 'ids' | 'of'>,
-  { ownerExists, policy, hold }: Pick<PlanSources, 'ownerExists' | 'policy' | 'hold'>,
+  { ownerExists, policy, hold, now }: PlanSources,
 ): readonly Collected[] {
   const found: Collected[] = [];
   let ofRows: ReadonlyMap<string, number> | undefined;
@@ -25,7 +25,7 @@ export function leftoverObjects(
       const seen = (ofRows ??= unexplainedOwners(world)).get(owner);
       const since = seen === undefined ? (metadata.deletionTimestamp ?? null) : new Date(seen).toISOString();
       const exists = ownerExists(owner);
-      const stays = exists ? undefined : policy.leftoverStays(owner);
+      const stays = policy.leftoverStays(id, owner, { now, explained: ownerExists });
       const object = owner.replace('//', '/');
       const reason = exists ? `${object} exists and has no use for it` : `${object} does not exist`;
       const isHeld = !exists && stays === undefined && hold !== undefined;

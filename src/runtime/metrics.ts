@@ -60,7 +60,7 @@ export const METRICS = {
   kiln_collection_paused: { kind: 'gauge', help: '1 while a user has paused the collection: kiln gc pause', labels: [] },
   kiln_collection_held: { kind: 'gauge', help: '1 while rows without an owner wait for kiln gc approve', labels: [] },
   kiln_collection_holds_total: { kind: 'counter', help: 'How often rows were held since they were too many', labels: [] },
-  kiln_collection_held_rows: { kind: 'gauge', help: 'Rows that wait for kiln gc approve', labels: [] },
+  kiln_collection_held_rows: { kind: 'gauge', help: 'Rows, and leftovers in Kubernetes, that wait for kiln gc approve', labels: [] },
   kiln_unexplained_rows: {
     kind: 'gauge',
     help: 'Rows without an owner that stay, by reason: a setting (report, off), a pause, or the grace of leftovers of Kube-OVN',

@@ -62,6 +62,8 @@ export interface KindResource extends ResourceTraits {
   readonly workload?: { readonly scales?: true; readonly creates?: string };
   /** Northbound rows may belong to its objects. */
   readonly ownsRows?: true;
+  /** Kiln puts keys on objects of other kinds for its objects: see `PatchOutput.leftOf`. */
+  readonly ownsKeys?: true;
   /** An Event reports each row that an object needs and cannot have: its condition about that emits none. */
   readonly conflictEvents?: true;
   /** An object reports in its conditions which of its writes the API server rejected: an Event would repeat it. */

@@ -26,6 +26,6 @@ export function planOf({ world, desired }: FreshController): readonly Collected[
   return [
     ...collectionPlan(world, desired.rows, sources),
     ...leftoverObjects(world, desired.objects, sources),
-    ...leftoverKeys(world, desired.objects),
+    ...leftoverKeys(world, desired.objects, sources),
   ];
 }

@@ -7,6 +7,7 @@ import { Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import { collectRows } from '../../controller/row-collection.ts';
 import type { FreshController } from '../../controller/fresh-controller.ts';
+import { ownedSize } from '../../diff/leftovers.ts';
 import type { Collected } from '../../explain/collection-plan.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
@@ -161,20 +162,25 @@ async function alone(
 
 function stillThere(going: readonly Collected[], fresh: FreshController): readonly Collected[] {
   const { rows } = fresh.world;
-  const objects = going.some(({ what }) => what !== 'row') ? new Set(planOf(fresh).map(({ uuid }) => uuid)) : new Set();
-  return going.filter(({ what, uuid }) => (what === 'row' ? rows.entry(uuid as Uuid) !== undefined : objects.has(uuid)));
+  const objects = going.some(({ what }) => what !== 'row')
+    ? new Set(planOf(fresh).map(({ uuid, owner }) => `${uuid} ${owner}`))
+    : new Set();
+  return going.filter(({ what, uuid, owner }) =>
+    what === 'row' ? rows.entry(uuid as Uuid) !== undefined : objects.has(`${uuid} ${owner}`),
+  );
 }
 
 /** No controller has counted them: the same limits hold here. */
 function refuseTooMany(going: readonly Collected[], { world }: FreshController): void {
   const { gcMaxRows, gcMaxShare, gcShareFrom } = world.settings;
-  const share = (world.rows.owned.size * gcMaxShare) / 100;
+  const owned = ownedSize(world);
+  const share = (owned * gcMaxShare) / 100;
   const isTooMany = going.length > gcMaxRows || (going.length >= gcShareFrom && going.length > share);
   if (!isTooMany) return;
   throw new CommandFailure(
     EXIT.findings,
     'nothing was collected',
-    `${going.length} rows of ${world.rows.owned.size} are more than a limit (--gc-max-rows ${gcMaxRows}, --gc-max-share ${gcMaxShare}): a controller holds them until they are approved`,
+    `${going.length} of ${owned} rows and IP objects are more than a limit (--gc-max-rows ${gcMaxRows}, --gc-max-share ${gcMaxShare}): a controller holds them until they are approved`,
     'kiln gc plan',
   );
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
+import type { KubeObject } from '../../kube/resource.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { until } from '../../testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
@@ -151,8 +152,14 @@ test('the IP object of a pod that is gone goes by the same plan as its port', { 
   await before.stop();
   await client.delete(traitsOf('pods'), { name: 'brief', namespace: 'default' }, { gracePeriodSeconds: 0 });
   await until('the pod is gone', async () => (await client.find(traitsOf('pods'), { name: 'brief', namespace: 'default' })) === undefined);
+  const pool = 'ovn.kubernetes.io/ip_pool';
+  const namespaceKeys = async (): Promise<Readonly<Record<string, string>>> =>
+    (await client.find<KubeObject>(traitsOf('namespaces'), { name: 'default' }))?.metadata.annotations ?? {};
+  await client.mergePatch(traitsOf('namespaces'), { name: 'default' }, { metadata: { annotations: { [pool]: 'gone' } } });
   const after = await start();
   try {
+    const keys = (await planned()).filter(({ what }) => what === 'keys').map(({ table, name, fate }) => `${table} ${name} ${fate}`);
+    assert.deepEqual(keys, ['Namespace default paused']);
     const fates = (await planned())
       .filter(({ name }) => name === 'brief.default')
       .map(({ what, table, fate }) => `${what} ${table} ${fate}`);
@@ -162,6 +169,7 @@ test('the IP object of a pod that is gone goes by the same plan as its port', { 
     assert.match((await scene.kiln('diff')).err, /nothing to do/);
     await scene.kiln('gc', 'resume');
     await until('the IP object is gone', async () => (await client.find(traitsOf('ips'), { name: 'brief.default' })) === undefined);
+    await until('the key is gone', async () => (await namespaceKeys())[pool] === undefined);
     assert.deepEqual(await planned(), []);
   } finally {
     await after.stop();

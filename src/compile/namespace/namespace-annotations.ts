@@ -48,7 +48,8 @@ export const namespaceAnnotations: Rule = {
       ),
       pools: list(binding.pools, ','),
     };
-    const fields = writtenByOthers(world.ask(observedAnnotations, name), desired);
+    const observed = world.ask(observedAnnotations, name);
+    const fields = writtenByOthers(observed, desired);
     const corrected = fields.map((field) => correction(world, name, field, desired));
     const type = fields.every((field) => field === 'subnets' && maybeReplaced(world, name)) ? 'Normal' : 'Warning';
     const message = `${findingsText(corrected)}; kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces`;
@@ -59,6 +60,7 @@ export const namespaceAnnotations: Rule = {
         key: name,
         uid,
         annotations: Object.fromEntries(FIELDS.map((field) => [KEYS[field], desired[field]])),
+        ...leftOf(world, observed, desired, fields),
         ...(corrected.length > 0 && { event: { type, reason: 'FieldCorrected', message } as const }),
       },
     ];
@@ -91,6 +93,27 @@ function writtenByOthers(observed: AnnotationValues, desired: AnnotationValues):
       return !poolsMayBeOwn || splitList(observed.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item));
     return observed.cidrs === null || networksOfOthers || (field === 'subnets' && inStep);
   });
+}
+
+/**
+ * Of the annotations that Kiln wrote and nothing asks for now, those of Subnets and IPPools that do not exist. One that exists names the
+ * Namespace no longer: that is a change.
+ */
+function leftOf(
+  world: World,
+  observed: AnnotationValues,
+  desired: AnnotationValues,
+  byOthers: readonly (keyof typeof KEYS)[],
+): { readonly leftOf?: Readonly<Record<string, string>> } {
+  const found = FIELDS.flatMap((field) => {
+    if (observed[field] === null || desired[field] !== null || byOthers.includes(field)) return [];
+    const [kind, table, text] =
+      field === 'pools' ? (['ippool', world.ipPools, observed.pools] as const) : (['subnet', world.subnets, observed.subnets] as const);
+    const names = splitList(text ?? '');
+    const [first] = names;
+    return first === undefined || names.some((one) => table.has(one)) ? [] : [[KEYS[field], `${kind}//${first}`] as const];
+  });
+  return found.length === 0 ? {} : { leftOf: Object.fromEntries(found) };
 }
 
 /** Whether the text is the CIDR of a Subnet; empty for a Subnet with MACs only. */

@@ -4,7 +4,7 @@
  */
 import { EXTERNAL_GATEWAY_CONFIG, kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { ONCE } from '../../world/domain.ts';
-import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
+import { enabledGatewayConfig, gatewayConfigKey } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -29,6 +29,9 @@ export const gatewayNodeLabels: Rule = {
   over: () => ONCE,
   run: (world) => {
     const named = new Set(enabledGatewayConfig(world)?.nodes);
+    const config = gatewayConfigKey(world.settings);
+    // A ConfigMap that exists says by itself that the label goes.
+    const left = world.externalGatewayConfigs.has(config) ? undefined : `configmap/${config}`;
     const patches: PatchOutput[] = [];
     for (const name of [...new Set([...named, ...world.nodes.bucket('madeGateway', 'true')])].toSorted()) {
       const node = world.ask(gatewayNode, name);
@@ -37,7 +40,12 @@ export const gatewayNodeLabels: Rule = {
       const { gatewayOf } = kilnAnnotation;
       const label = labelKey.externalGateway;
       if (!named.has(name))
-        patches.push({ ...patch, annotations: { [gatewayOf]: null }, ...(node.label === 'true' && { labels: { [label]: null } }) });
+        patches.push({
+          ...patch,
+          annotations: { [gatewayOf]: null },
+          ...(node.label === 'true' && { labels: { [label]: null } }),
+          ...(left !== undefined && { leftOf: { [gatewayOf]: left, [label]: left } }),
+        });
       // A node that a user labelled needs nothing.
       else if (node.made || node.label !== 'true')
         patches.push({ ...patch, annotations: { [gatewayOf]: EXTERNAL_GATEWAY_CONFIG }, labels: { [label]: 'true' } });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { objectId } from '../../compile/output.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { systemClock } from '../../timing/clock.ts';
@@ -29,7 +30,14 @@ class Scene {
       external_ids: { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//left', 'kiln.io/uid': 'u', 'kiln.io/rule': rule },
     });
     this.collection = new Collection({
-      ...{ enabled, world: bench.world, desired: bench.desired.rows, log: SILENT, about: clusterObject(bench.world.settings) },
+      ...{
+        enabled,
+        world: bench.world,
+        desired: bench.desired.rows,
+        objects: bench.desired.objects,
+        log: SILENT,
+        about: clusterObject(bench.world.settings),
+      },
       clock: { ...systemClock, wallTime: () => this.now },
       caches: { explains: () => false, confirmed: () => Promise.resolve(true), sizeOf: () => this.listed },
       leads: () => true,
@@ -141,4 +149,23 @@ test('rows that stayed for a pause are counted before they go at its end', () =>
   collection.survey();
   assert.equal(collection.limit.heldRows, 16);
   assert.equal(collection.allows(scene.row), false);
+});
+
+test('keys that are left of an object which is gone wait for the same hold and approval, and are counted with the rows', () => {
+  const scene = new Scene();
+  const { collection, bench } = scene;
+  scene.listed = 5;
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: Array.from({ length: 10 }, (_, n) => `old-${n}`) } });
+  const keys = { 'ovn.kubernetes.io/logical_switch': 'gone', 'ovn.kubernetes.io/cidr': '10.9.0.0/16' };
+  for (let n = 0; n < 10; n++) bench.put('namespaces', { metadata: { name: `old-${n}`, annotations: keys } });
+  bench.compile();
+  const allows = (): boolean => collection.allowsLeftover(objectId('namespaces', 'old-1'), 'subnet//gone');
+  collection.survey();
+  assert.match(collection.pausedFor ?? '', /: 11 have none .*, 10 of them objects and keys in Kubernetes, .*more than 10 rows/);
+  assert.equal(allows(), false);
+  const [, digest = ''] = /digest ([0-9a-f]{16})/.exec(collection.pausedFor ?? '') ?? [];
+  scene.annotate({ 'kiln.io/gc-approval': JSON.stringify({ rows: 11, digest, until: '2026-01-01T01:00:00Z' }) });
+  assert.equal(allows(), true);
+  scene.annotate({ 'kiln.io/gc-pause': 'maintenance' });
+  assert.equal(allows(), false);
 });

@@ -1,16 +1,18 @@
 /**
- * Which rows that no rule emits may be collected now. Settings, annotations, pauses and graces are observed (`diff/collection-policy.ts`).
+ * Which rows that no rule emits may be collected now, and what is left in Kubernetes of objects that are gone. Settings, annotations, pauses and graces are observed (`diff/collection-policy.ts`).
  * At a start, and after a list that lacks known objects, such rows are counted before any is collected; if they are too many, they are
  * held until a person approves, or until a second full list confirms that fewer owners are gone.
  */
 import type { CollectionGate } from '../../commit/collection-gate.ts';
 import { COLLECTION_GRACE_MS, CollectionLimit } from '../../commit/collection-limit.ts';
-import type { Hold } from '../../commit/collection-limit.ts';
+import type { Hold, Unexplained } from '../../commit/collection-limit.ts';
+import type { DesiredObjects } from '../../compile/desired-objects.ts';
 import type { DesiredRows } from '../../compile/desired-rows.ts';
+import type { ObjectId } from '../../compile/output.ts';
 import type { Stay, Stays } from '../../diff/collection-policy.ts';
 import { CollectionPolicy, pauseText } from '../../diff/collection-policy.ts';
+import { leftoverId, leftoversIn, ownedSize } from '../../diff/leftovers.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Ownership } from '../../nb/ownership.ts';
 import { isRestored } from '../../nb/restored-row.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { Clock } from '../../timing/clock.ts';
@@ -33,6 +35,7 @@ export interface CollectionOptions {
   readonly enabled: boolean;
   readonly world: World;
   readonly desired: DesiredRows;
+  readonly objects: Pick<DesiredObjects, 'ids' | 'of'>;
   readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
   readonly log: Log;
   readonly clock: Clock;
@@ -67,7 +70,7 @@ export class Collection implements CollectionGate {
     this.policy = new CollectionPolicy(world, enabled, () => this.#policyChanged());
     this.limit = new CollectionLimit({
       ...{ enabled, maxRows: gcMaxRows, maxShare: gcMaxShare / 100, shareFrom: gcShareFrom },
-      ownedRows: () => world.rows.owned.size,
+      owned: () => ownedSize(world),
       ownerExplained: (owner) => caches.explains(owner),
       kindIsEmpty: (owner) => {
         const resource = resourceOfOwner(owner)?.resource;
@@ -111,17 +114,19 @@ export class Collection implements CollectionGate {
   allows(row: Entry): boolean {
     this.#staying.delete(row.id);
     const stays = this.#stays(row);
-    if (stays === undefined) return this.limit.allows(row.id, row.ownership);
+    if (stays === undefined) return row.ownership.kind !== 'ours' || this.limit.allows({ id: row.id, ...row.ownership });
     this.#staying.set(row.id, stays.why);
     if (stays.until !== undefined) this.#lookAt(stays.until);
     return false;
   }
 
-  /** Whether an object that is left of one that is gone may be deleted now. */
-  allowsLeftover(owner: string): boolean {
-    const { caches } = this.#options;
-    if (caches.explains(owner)) return true;
-    return this.limit.hold === undefined && this.policy.leftoverStays(owner) === undefined;
+  /** Whether what is left of an owner that is gone may go from the object now. */
+  allowsLeftover(object: ObjectId, owner: string): boolean {
+    if (this.#options.caches.explains(owner)) return true;
+    const stays = this.#leftoverStays(object, owner);
+    if (stays === undefined) return this.limit.allows({ id: leftoverId(object, owner), owner, uid: '', isLeftover: true });
+    if (stays.until !== undefined) this.#lookAt(stays.until);
+    return false;
   }
 
   marks(row: Entry): boolean {
@@ -133,17 +138,23 @@ export class Collection implements CollectionGate {
     return this.policy.stays(row, { now: this.#wallTime, explained: (owner) => caches.explains(owner) });
   }
 
-  *#unwanted(): Generator<readonly [RowId, Ownership]> {
-    const {
-      world: { rows },
-      desired,
-    } = this.#options;
+  #leftoverStays(object: ObjectId, owner: string): Stays | undefined {
+    const { caches } = this.#options;
+    return this.policy.leftoverStays(object, owner, { now: this.#wallTime, explained: (one) => caches.explains(one) });
+  }
+
+  *#unwanted(): Generator<Unexplained> {
+    const { world, desired, objects } = this.#options;
+    const { rows } = world;
     for (const id of rows.owned) {
       const row = rows.best(id);
       if (row === undefined || (desired.row(id)?.rows.length ?? 0) > 0) continue;
       // A restored row has no owner yet, and is not collected before it has one; nor is a row that stays anyway.
-      if (!isRestored(id, row.uuid, row.ownership) && this.#stays(row) === undefined) yield [id, row.ownership];
+      if (row.ownership.kind === 'ours' && !isRestored(id, row.uuid, row.ownership) && this.#stays(row) === undefined)
+        yield { id, ...row.ownership };
     }
+    for (const { object, owner, uid } of leftoversIn(world, objects))
+      if (this.#leftoverStays(object, owner) === undefined) yield { id: leftoverId(object, owner), owner, uid, isLeftover: true };
   }
 
   #held(hold: Hold): void {
@@ -234,11 +245,11 @@ export class Collection implements CollectionGate {
   }
 
   /** `kiln gc approve` reads number and digest from it. */
-  #holdText({ rows, digest, why }: Hold): string {
+  #holdText({ rows, leftovers, digest, why }: Hold): string {
     const approval = this.policy.approvedAt(this.#wallTime);
     const other =
       approval?.digest === undefined ? '' : `; the approval${approval.by === '' ? '' : ` by ${approval.by}`} is of other rows, or of more`;
-    return `No row without an owner is collected: ${rows} have none in the API server (digest ${digest}), and their deletion was not seen; ${why}${other}`;
+    return `No row without an owner is collected: ${rows} have none in the API server (digest ${digest})${leftovers === 0 ? '' : `, ${leftovers} of them objects and keys in Kubernetes`}, and their deletion was not seen; ${why}${other}`;
   }
 
   get #wallTime(): number {

@@ -42,9 +42,9 @@ export interface KubernetesTargetOptions extends Pick<ObjectWriterOptions, FromW
   readonly desired: Desired;
   /** Whether this process may write to the API server, checked before each request. */
   readonly mayWriteObjects: () => boolean;
+  /** Whether what is left of an owner that is gone may go from the object now. */
+  readonly collects: (object: ObjectId, owner: string) => boolean;
   /** Objects are gone without an event. */
-  /** Whether what is left of an object that is gone may be deleted now. */
-  readonly collects: (owner: string) => boolean;
   readonly inferredDeletions: () => void;
   /** Milliseconds until a second list is believed that lacks many objects; undefined: the default. */
   readonly shrunkListMs: number | undefined;

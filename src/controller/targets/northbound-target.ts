@@ -4,6 +4,7 @@
  */
 import type { NorthboundWriterOptions, PlannedRow } from '../../commit/northbound-writer.ts';
 import { NorthboundWriter } from '../../commit/northbound-writer.ts';
+import type { DesiredObjects } from '../../compile/desired-objects.ts';
 import type { DesiredRows } from '../../compile/desired-rows.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
@@ -32,6 +33,8 @@ export interface NorthboundTargetOptions extends Pick<NorthboundWriterOptions, F
   readonly session: OvsdbSession;
   readonly world: World;
   readonly desired: DesiredRows;
+  /** What is left in Kubernetes is counted with the rows. */
+  readonly objects: Pick<DesiredObjects, 'ids' | 'of'>;
   readonly leadership: Pick<Leadership, 'fence' | 'raiseFence' | 'depose'>;
   readonly caches: Pick<Caches, 'explains' | 'ownerExists' | 'confirmed' | 'sizeOf'>;
   /** False: collection never pauses. */
@@ -64,7 +67,7 @@ export class NorthboundTarget implements Target {
     this.#intake = new RowIntake({ rows: world.rows, clock, stepMs: TURN_MS, defer: options.defer, done: wake });
     this.collection = new Collection({
       enabled: options.collectionLimit,
-      ...{ world, desired, log, clock, later, wake },
+      ...{ world, desired, log, clock, later, wake, objects: options.objects },
       caches: options.caches,
       leads: options.mayWrite,
       about: clusterObject(world.settings),

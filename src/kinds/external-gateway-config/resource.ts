@@ -5,5 +5,6 @@ import { EXTERNAL_GATEWAY_CONFIG } from '../../api/well-known.ts';
 export const resource = otherKind('', 'v1', 'configmaps', 'ConfigMap', {
   shortNames: ['cm'],
   statusSubresource: false,
+  ownsKeys: true,
   only: { name: EXTERNAL_GATEWAY_CONFIG, namespaceSetting: 'externalGatewayConfigNamespace' },
 });

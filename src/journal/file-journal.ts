@@ -140,7 +140,7 @@ export class FileJournal implements Journal {
       // Both at once: most of the time the file is there.
       const [isThere] = await Promise.all([exists(current.path), current.file.write(bytes)]);
       if (!isThere) {
-        // It was deleted or moved away: nobody would find the lines.
+        // It was deleted or moved away: no reader would find the lines.
         await this.#end();
         current = await this.#begun();
         await current.file.write(bytes);
@@ -174,7 +174,7 @@ export class FileJournal implements Journal {
     const late = new Promise<never>((_, reject) => {
       timer = clock.setTimeout(() => reject(new Error(`no answer of the file system in ${MOST_MS / 1_000} s`)), MOST_MS);
     });
-    // Its end may come after the time limit, and nobody awaits it then.
+    // Its end may come after the time limit, and nothing awaits it then.
     work.catch(() => undefined);
     try {
       await Promise.race([work, late]);

@@ -3,13 +3,13 @@ import type { Ownership } from '../nb/ownership.ts';
 import { neighbourOf } from '../nb/ownership.ts';
 import type { JournaledChange } from './journal.ts';
 
-/** Whom a row of the present belongs to. */
+/** The owner of a row of the present. */
 export function holderText(ownership: Ownership): string {
   if (ownership.kind === 'ours') return objectText(ownership.owner);
   return ownership.kind === 'legacy' ? 'Kube-OVN' : neighbourOf(ownership);
 }
 
-/** Whom a journaled row belonged to. */
+/** The owner of a journaled row. */
 export function changedOwnerText({ table, owner, neighbour }: Pick<JournaledChange, 'table' | 'owner' | 'neighbour'>): string {
   if (table === 'NB_Global') return 'all programs';
   return neighbour ?? objectText(owner);

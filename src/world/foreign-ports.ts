@@ -1,6 +1,6 @@
 /**
- * Addresses of ports in a switch that are nobody's of Kiln: of other programs, and of pods that are gone, which Kube-OVN left. OVN answers ARP for them, so
- * the allocator gives them to no claimant.
+ * Addresses of stray ports in a switch, which no object of Kiln has: those of other programs, and those that Kube-OVN left for pods that are
+ * gone. OVN answers ARP for them, so the allocator gives them to no claimant.
  */
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
@@ -50,7 +50,7 @@ export function goneOwner(
   return isThere ? undefined : pod;
 }
 
-/** The switch of a port that is nobody's of Kiln: a foreign one, or one that Kube-OVN left for a pod that is gone. */
+/** The switch of a stray port: a foreign one, or one that Kube-OVN left for a pod that is gone. */
 export function switchOfStray(world: Pick<World, 'rows' | 'tables'>, port: Entry, shown: boolean): string | undefined {
   if (goneOwner(world, port) === undefined) return switchOfForeign(world.rows, port, shown);
   const home = port.parent?.table === SWITCHES ? world.rows.entry(port.parent.uuid) : undefined;

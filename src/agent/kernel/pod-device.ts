@@ -213,11 +213,11 @@ async function duplicatesAmong(
     return holder === undefined || holder === output.mac ? [] : [{ address, holder }];
   });
   if (checked.refused.length === 0) return taken;
-  // First, for an address of its own a device asks nobody.
+  // First, since for an address of its own a device sends no request.
   await told(asking.ip, withdrawalLines(output, checked.refused));
   const refused = checked.refused.map(withoutLength);
   const holders = checked.sameMac ? undefined : await whoAnswers(asking, output, refused);
-  // The kernel refuses an IPv6 address without telling for whom, and the host may not answer a second time.
+  // The kernel refuses an IPv6 address without naming the host that has it, and the host may not answer a second time.
   const others = refused
     .map((address) => ({ address, holder: holders?.get(address) ?? '' }))
     .filter(({ holder }) => holders !== undefined && holder !== output.mac);

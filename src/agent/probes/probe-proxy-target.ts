@@ -161,7 +161,7 @@ export class ProbeProxyTarget implements Target {
     if (listening === undefined) return;
     this.#options.clock.clearTimeout(listening.timer);
     this.#listening.delete(id);
-    // The rules lead nobody there any more, before long.
+    // The rules lead no probe there any more, before long.
     this.#options.world.probeListeners.delete(id);
     if (listening.local !== 0) await listening.server.close();
   }

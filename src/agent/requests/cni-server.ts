@@ -137,7 +137,7 @@ export class CniServer {
     this.#watch();
   }
 
-  /** What a request is answered, whichever way it came. @param gone aborted when nobody waits for the answer any more */
+  /** What a request is answered, whichever way it came. @param gone aborted when the caller no longer waits for the answer */
   async reply(path: string, body: unknown, gone: AbortSignal): Promise<CniReply> {
     const { log } = this.#options;
     try {

@@ -278,7 +278,8 @@ export class VswitchTarget implements Target {
       namespacePath: ids[portKey.namespacePath] ?? '',
       pod: { namespace: ids[portKey.podNamespace] ?? '', name: ids[portKey.podName] ?? '' },
       provider: ids[portKey.provider] ?? '',
-      routes: routesOfText(ids[portKey.routes]),
+      // Without what is no route: another program may have written it.
+      routes: routesOfText(ids[portKey.routes] ?? '')?.filter((route) => route !== undefined) ?? [],
     });
   }
 

@@ -160,7 +160,7 @@ export interface DeviceOutput {
   readonly routes: readonly DeviceRoute[];
   /** False for the userspace datapath, which sends packets as the pod's kernel leaves them. */
   readonly checksumOffload: boolean;
-  /** Whether its port passes packets. False: addresses and routes stay as they are, since nobody could answer for an address in use. */
+  /** Whether its port passes packets. False: addresses and routes stay as they are, since no host could answer for an address in use. */
   readonly connected: boolean;
   /** False: an address is taken without asking the network; another host has it for now (the source of a live migration). */
   readonly detectsDuplicates: boolean;

@@ -78,7 +78,7 @@ async function leaseIn({ client }: OfCluster, namespace: string): Promise<Lease 
  * Compares with the local clock first. If by that clock the Lease has expired, or was renewed in the future, the clocks may differ; then
  * this waits and watches for a renewal.
  *
- * @returns the Lease as it is then, which another process may hold by now; undefined if nobody renews it
+ * @returns the Lease as it is then, which another process may hold by now; undefined if no process renews it
  */
 async function renewedOf(io: OfCluster, namespace: string, found: Lease): Promise<Lease | undefined> {
   const { spec } = found;

@@ -2,7 +2,7 @@
 import type { OvsdbOptions } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
 
-/** @param abandoned another way was found: nobody waits for the answer any more @returns why it cannot be used; undefined: it answers */
+/** @param abandoned another way was found: the command no longer waits for the answer @returns why it cannot be used; undefined: it answers */
 export async function probeDatabase(
   endpoint: string,
   options: Partial<OvsdbOptions>,

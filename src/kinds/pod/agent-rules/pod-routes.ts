@@ -1,6 +1,7 @@
 /** Routes of a pod's interface. Every value was parsed and is printed anew: none is a user's text. */
 import type { AddressReply, RouteRequest } from '../../../cni/agent-protocol.ts';
 import { routeOf } from '../../../agent/rules/device-route.ts';
+import { routesOfText } from '../../../agent/world/attachment-routes.ts';
 import type { DeviceRoute } from '../../../agent/world/outputs.ts';
 
 /**
@@ -17,19 +18,8 @@ export function podRoutes(
   return [...new Map([...defaults, ...requested, ...annotated].map((route) => [route.destination, route])).values()];
 }
 
-/** `[{"dst":"10.0.0.0/8","gw":"10.16.0.254"}]`; undefined if it is no such list. */
+/** The routes of an annotation; undefined if an item is no route, or the text no list. */
 export function routesIn(text: string): readonly DeviceRoute[] | undefined {
-  if (text.trim() === '') return [];
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(list)) return undefined;
-  const routes = (list as readonly unknown[]).map((one) => {
-    const { dst = '', gw } = (one ?? {}) as { readonly dst?: unknown; readonly gw?: unknown };
-    return typeof dst === 'string' && typeof gw === 'string' ? routeOf(dst, gw) : undefined;
-  });
-  return routes.every((route) => route !== undefined) ? routes : undefined;
+  const routes = routesOfText(text)?.map((route) => (route === undefined ? undefined : routeOf(route.dst, route.gw)));
+  return routes?.every((route) => route !== undefined) === true ? routes : undefined;
 }

@@ -85,7 +85,7 @@ function familyCounts(
   ];
 }
 
-/** Addresses of ports that are nobody's of Kiln, by switch. */
+/** Addresses of stray ports, by switch. */
 function ofOtherPrograms(world: World): ReadonlyMap<string, readonly Address[]> {
   const { rows, settings } = world;
   const { enableExternalVpc } = settings;

@@ -141,7 +141,7 @@ async function runGcStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
       : [
           `approval    ${approval.rows} rows${approval.digest === undefined ? '' : ` (digest ${approval.digest})`} until ${approval.until}${approval.by === '' ? '' : ` by ${approval.by}`}${Date.parse(approval.until) > now ? '' : ', which is over'}`,
         ]),
-    `limits      ${gcMaxRows} rows; from ${gcShareFrom} rows on, ${gcMaxShare} % of all rows of Kiln`,
+    `limits      ${gcMaxRows} rows; from ${gcShareFrom} rows on, ${gcMaxShare} % of all rows of Kiln and IP objects`,
     `grace       ${gcKubeOvnGrace} s for adopted leftovers of Kube-OVN`,
     `rules       ${gcRules.length === 0 ? 'none' : gcRules.map((rule) => JSON.stringify(rule)).join(' ')}`,
   ]);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { EVENTS } from '../../kube/resource.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { until } from '../../testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
@@ -189,6 +190,12 @@ test('more rows than the limit wait for gc approve, are told on the default Vpc,
     assert.equal(held.exit, 1, held.out);
     assert.match(held.out, /hold {8}✖ No row without an owner is collected: 4 have none .*more than 3 rows \(--gc-max-rows\)/);
     assert.deepEqual(new Set((await planned()).map(({ fate, name }) => `${fate} ${name}`)), new Set(names.map((name) => `held ${name}`)));
+    await until('an Event tells it', async () => {
+      const events = await scene.client.listAll<KubeObject & { readonly reason?: string }>(EVENTS, {
+        fieldSelector: 'reason=CollectionHeld',
+      });
+      return events.length === 1;
+    });
     const unasked = await scene.kiln('gc', 'approve');
     assert.equal(unasked.exit, 2, unasked.err);
     assert.equal((await switches()).filter((name) => name.startsWith('left-c')).length, 4, 'nothing was approved');

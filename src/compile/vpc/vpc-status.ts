@@ -92,7 +92,8 @@ export const vpcStatus: Rule = {
 };
 
 function heldCondition(message: string): ConditionOutput {
-  return { type: 'CollectionHeld', status: 'True', reason: 'CollectionHeld', message };
+  // The message has the number of rows as it is now.
+  return { type: 'CollectionHeld', status: 'True', reason: 'CollectionHeld', message, event: 'Warning', eventOnce: true };
 }
 
 /** Names of the Subnets that OVN implements and that are not being deleted, sorted. */

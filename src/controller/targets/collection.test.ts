@@ -20,6 +20,9 @@ class Scene {
   /** Objects of every kind. */
   listed = 0;
   again = 0;
+  leads = true;
+  /** Holds that were told. */
+  told = 0;
   now = NOW;
 
   constructor(rule = 'subnet-switch', enabled = true) {
@@ -40,10 +43,10 @@ class Scene {
       },
       clock: { ...systemClock, wallTime: () => this.now },
       caches: { explains: () => false, confirmed: () => Promise.resolve(true), sizeOf: () => this.listed },
-      leads: () => true,
+      leads: () => this.leads,
       later: (_ms, run) => void this.timers.push(run),
       event: (_resource, _namespace, name, _uid, { reason, message }) => void this.events.push([name, reason, message]),
-      held: () => undefined,
+      held: () => void this.told++,
       wake: () => undefined,
       again: () => void this.again++,
     });
@@ -61,7 +64,7 @@ class Scene {
   }
 }
 
-test('a hold is one Event on the default Vpc, a condition of it, and a reason for the status; an approval ends it', () => {
+test('a hold is a condition of the default Vpc, and a reason for the status; an approval ends it', () => {
   const scene = new Scene();
   const { collection, events } = scene;
   collection.survey();
@@ -82,12 +85,23 @@ test('a hold is one Event on the default Vpc, a condition of it, and a reason fo
   assert.deepEqual(scene.bench.world.collection.peek('hold'), { held: false });
   assert.deepEqual(
     events.map(([name, reason]) => [name, reason]),
-    [
-      ['ovn-cluster', 'CollectionHeld'],
-      ['ovn-cluster', 'CollectionResumed'],
-    ],
+    [['ovn-cluster', 'CollectionResumed']],
+    'that of the hold comes with the condition',
   );
-  assert.match(events[1]?.[2] ?? '', /^Approved by ann/);
+  assert.match(events[0]?.[2] ?? '', /^Approved by ann/);
+});
+
+test('a process that does not lead says nothing of a hold before it leads', () => {
+  const scene = new Scene();
+  const { collection } = scene;
+  scene.leads = false;
+  collection.survey();
+  assert.equal(collection.allows(scene.row), false);
+  assert.deepEqual([scene.told, scene.bench.world.collection.peek('hold')], [0, undefined]);
+  scene.leads = true;
+  collection.survey();
+  collection.survey();
+  assert.deepEqual([scene.told, scene.bench.world.collection.peek('hold')?.held], [1, true]);
 });
 
 test('a hold ends by itself when a second full list has the objects', async () => {

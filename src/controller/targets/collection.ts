@@ -77,7 +77,7 @@ export class Collection implements CollectionGate {
         return resource !== undefined && NEVER_EMPTY.has(resource) && caches.sizeOf(resource) === 0;
       },
       approved: () => this.policy.approvedAt(this.#wallTime)?.digest,
-      held: (hold) => this.#held(hold),
+      held: () => options.later(COLLECTION_GRACE_MS, () => this.#lookAgain()),
     });
   }
 
@@ -157,16 +157,11 @@ export class Collection implements CollectionGate {
       if (this.#leftoverStays(object, owner) === undefined) yield { id: leftoverId(object, owner), owner, uid, isLeftover: true };
   }
 
-  #held(hold: Hold): void {
-    const { held, log, later } = this.#options;
+  /** A process that does not lead counts too, and may have seen less than the leader: it says nothing. */
+  #tell({ rows, limit }: Hold): void {
+    const { held, log } = this.#options;
     held();
-    log.error('collection held: rows without an owner in the API server', {
-      rows: hold.rows,
-      limit: hold.limit,
-      next: 'check that this is the right cluster, and its data complete: kiln gc plan; then kiln gc approve',
-    });
-    this.#event('Warning', 'CollectionHeld', `${this.#holdText(hold)}: ${HELD_NEXT}`);
-    later(COLLECTION_GRACE_MS, () => this.#lookAgain());
+    log.error('collection held: rows without an owner in the API server', { rows, limit, next: HELD_NEXT });
   }
 
   #lookAgain(): void {
@@ -208,25 +203,27 @@ export class Collection implements CollectionGate {
   }
 
   #released(why: string): void {
-    const { log } = this.#options;
+    const { log, leads } = this.#options;
+    if (!leads()) return this.#again();
     log.warn('collection continues', { why });
     this.#event('Normal', 'CollectionResumed', `${why}: rows without an owner are collected`);
     this.#publish();
     this.#again();
   }
 
-  /** The rules of the default Vpc's status read it. Only the leader knows of holds. */
+  /** The rules of the default Vpc's status read it; the condition has an Event. Only the leader tells of holds. */
   #publish(): void {
     const { world, leads, wake } = this.#options;
     const { hold } = this.limit;
     const message = hold === undefined ? undefined : `${this.#holdText(hold)}: ${HELD_NEXT}`;
     if (message === this.#published || !leads()) return;
+    if (hold !== undefined && typeof this.#published !== 'string') this.#tell(hold);
     this.#published = message;
     world.collection.set('hold', message === undefined ? { held: false } : { held: true, message });
     wake();
   }
 
-  #event(type: 'Normal' | 'Warning', reason: 'CollectionHeld' | 'CollectionPaused' | 'CollectionResumed', message: string): void {
+  #event(type: 'Normal' | 'Warning', reason: 'CollectionPaused' | 'CollectionResumed', message: string): void {
     const { about, event } = this.#options;
     event(about.resource, '', about.key, undefined, { type, reason, message });
   }

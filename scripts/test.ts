@@ -10,6 +10,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { buildForTests } from './testing/built-program.ts';
 import { idleCores } from './testing/idle-cores.ts';
 import { Progress, reportText } from './testing/print.ts';
 import { runJobs } from './testing/schedule.ts';
@@ -34,6 +35,7 @@ try {
   const jobs = selectJobs(names, long);
   const progress = new Progress(jobs);
   const begun = performance.now();
+  await buildForTests(jobs);
   const cores = availableParallelism();
   await runJobs(jobs, {
     cores,

@@ -2,14 +2,13 @@
  * The controller as a process of its own, so that kill -9, SIGSTOP and SIGCONT act as on a node.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { NODE_FLAGS } from '../runtime/heap.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { testEnvironment } from './environment.ts';
 import { PATIENCE_MS } from './patience.ts';
+import { PROGRAM_UNDER_TEST } from './program-under-test.ts';
 import { until } from './until.ts';
-
-const MAIN = join(import.meta.dirname, '../cli/main.ts');
 
 export interface ControllerProcessOptions {
   readonly kubeconfig: string;
@@ -39,7 +38,7 @@ export class ControllerProcess {
   readonly #daemon: Daemon;
   readonly #log: string;
 
-  constructor({ kubeconfig, ovnNb, log, flags = [], program = MAIN }: ControllerProcessOptions) {
+  constructor({ kubeconfig, ovnNb, log, flags = [], program = PROGRAM_UNDER_TEST }: ControllerProcessOptions) {
     this.#log = log;
     const lease = [
       `--leader-elect-lease-duration=${LEASE_SECONDS.duration}`,

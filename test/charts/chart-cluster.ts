@@ -3,8 +3,8 @@
  * a process with the account that the chart made, and the settings of its Deployment.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tmpdir } from 'node:os';
 import { labNodes } from '../../lab/kubelet/lab-node.ts';
 import { StandInKubelet } from '../../lab/kubelet/stand-in-kubelet.ts';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
@@ -15,9 +15,8 @@ import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
+import { PROGRAM_UNDER_TEST } from '../../src/testing/program-under-test.ts';
 import { Helm, type Rendered } from './helm.ts';
-
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export class ChartCluster implements AsyncDisposable {
   readonly folder: string;
@@ -112,7 +111,7 @@ export class ChartCluster implements AsyncDisposable {
   }
 
   async kiln(kubeconfig: string, ...args: readonly string[]): Promise<{ readonly exit: number; readonly text: string }> {
-    const command = [process.execPath, MAIN, ...args, `--kubeconfig=${kubeconfig}`] as const;
+    const command = [process.execPath, PROGRAM_UNDER_TEST, ...args, `--kubeconfig=${kubeconfig}`] as const;
     const env = { ...testEnvironment(), KILN_OVN_NB: this.ovn.nbEndpoint };
     try {
       return { exit: 0, text: await runProgram([...command], { env }) };

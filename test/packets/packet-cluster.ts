@@ -11,6 +11,7 @@ import { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { buildExecutable } from '../../scripts/build/executable.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
+import { PROGRAM_UNDER_TEST } from '../../src/testing/program-under-test.ts';
 import { until } from '../../src/testing/until.ts';
 import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { installCrds } from '../../lab/crd-installation.ts';
@@ -28,7 +29,6 @@ import { findOvn, type OvnInstallation } from '../../lab/programs/ovn.ts';
 import { runProgram } from '../../lab/programs/run-program.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const installation = findOvn();
 /** Of Debian's package containernetworking-plugins. */
 export const OTHER_PLUGINS = '/usr/lib/cni';
@@ -71,7 +71,7 @@ export interface AgentProgram {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const SOURCES: AgentProgram = { file: MAIN, env: {} };
+const SOURCES: AgentProgram = { file: PROGRAM_UNDER_TEST, env: {} };
 
 export interface PacketClusterOptions {
   /** Default: 2. */
@@ -139,7 +139,7 @@ export class AgentNode {
         : args[0] === 'status'
           ? places.slice(2)
           : [];
-    const [program, ...command] = this.node.namespace.command(process.execPath, MAIN, 'agent', ...args, ...flags);
+    const [program, ...command] = this.node.namespace.command(process.execPath, PROGRAM_UNDER_TEST, 'agent', ...args, ...flags);
     return await new Promise((resolve) => {
       execFile(program, command, { env: testEnvironment() }, (error, out, err) => {
         resolve({ exit: error === null ? 0 : Number(error.code), out, err });

@@ -1,16 +1,14 @@
 /** The commands of an operator, run as separate processes against the API server of the scenario. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
+import { PROGRAM_UNDER_TEST } from '../../src/testing/program-under-test.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { withWebhook, untilDenied } from './admission.ts';
 import { rowsNamed } from './northbound.ts';
 import { condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
-
-export const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export interface Typed {
   readonly exit: number;
@@ -23,7 +21,10 @@ export async function kiln(cluster: ScenarioCluster, ...args: readonly string[])
   try {
     return {
       exit: 0,
-      text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env: testEnvironment(), timeoutMs: 3 * PATIENCE_MS }),
+      text: await runProgram([process.execPath, PROGRAM_UNDER_TEST, ...args, ...connection], {
+        env: testEnvironment(),
+        timeoutMs: 3 * PATIENCE_MS,
+      }),
     };
   } catch (error) {
     if (error instanceof ProgramError && error.exitCode !== undefined)

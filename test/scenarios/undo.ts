@@ -4,10 +4,11 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { testEnvironment } from '../../src/testing/environment.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
+import { PROGRAM_UNDER_TEST } from '../../src/testing/program-under-test.ts';
 import { runProgram } from '../../lab/programs/run-program.ts';
 import { withoutUuids } from '../../src/testing/northbound-dump.ts';
 import { rowsNamed } from './northbound.ts';
-import { kiln, MAIN } from './operator-commands.ts';
+import { kiln } from './operator-commands.ts';
 import { namespaceYaml, podYaml, running, subnetYaml, untilDeleted, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 import { eventually } from '../../src/testing/until.ts';
@@ -34,7 +35,7 @@ export const undoing: readonly Scenario[] = [
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'wrong'), []);
 
-      const told = await runProgram([process.execPath, MAIN, 'history', 'vpc', 'wrong', journal], {
+      const told = await runProgram([process.execPath, PROGRAM_UNDER_TEST, 'history', 'vpc', 'wrong', journal], {
         env: testEnvironment(),
         timeoutMs: PATIENCE_MS,
       });

@@ -67,6 +67,8 @@ export interface ControllerStatus {
   readonly waitingFor: readonly string[];
   /** The last error of a list among these; undefined: none failed. */
   readonly listError: KubeError | undefined;
+  /** Kinds that are neither listed nor watched now, after they were once: what is known of them is old. */
+  readonly stale: readonly string[];
   readonly transactions: number;
   readonly rowsWritten: number;
   readonly objectsWritten: number;

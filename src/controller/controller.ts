@@ -236,7 +236,7 @@ export class Controller {
     return {
       phase: this.#phase,
       waitingFor: this.waitingFor,
-      listError: this.#objects.caches.listError,
+      ...{ listError: this.#objects.caches.listError, stale: this.#objects.caches.stale },
       transactions: this.#rows.transactions,
       rowsWritten: this.#rows.rowsWritten,
       objectsWritten: this.#objects.objectsWritten,

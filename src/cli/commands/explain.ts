@@ -20,8 +20,7 @@ import type { ObservationFlags } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Line } from '../output/terminal.ts';
-import { wayIfAny } from '../cluster/northbound-way.ts';
-import { addNorthboundFlags, observe } from '../cluster/observe.ts';
+import { addNoControllerFlag, addNorthboundFlags, lookAt } from '../cluster/observe.ts';
 
 export interface ExplainFlags extends ObservationFlags {
   readonly namespace?: string;
@@ -59,7 +58,7 @@ export function addExplain(program: Command): void {
         .default('table'),
     )
     .option('--all', `all objects rather than ${SHOWN} of each kind`);
-  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
+  addSettingsFlags(addNorthboundFlags(addNoControllerFlag(addConnectionFlags(command)))).action(
     async (kind: string, name: string | undefined, flags: ExplainFlags) => {
       process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io), BRIEFLY);
     },
@@ -85,16 +84,16 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
     const named = nameArgument('explain', kind, name, workload, namespace);
     const object = await existingOf('explain', workload, named.namespace, named.name, io.client);
     const tree = await workloadTree(io.client, workload, object);
-    await using observation = await observe(flags, io, await wayIfAny(flags, io, 'reads'));
-    return explainWorkload(observation.world, tree, limits);
+    await using look = await lookAt(flags, io);
+    return explainWorkload(look.cluster.world, tree, limits);
   }
   if (resourceNamed(type) === undefined) throw unknownKind('explain', type, [...new Set([...TYPED_NAMES, ...WORKLOAD_NAMES])].toSorted());
   const named = objectArgument('explain', kind, name, namespace);
   const object = await existing('explain', named, io.client);
-  await using observation = await observe(flags, io, await wayIfAny(flags, io, 'reads'));
-  return explain(observation.world, named.resource, object, {
+  await using look = await lookAt(flags, io);
+  return explain(look.cluster.world, named.resource, object, {
     limits,
-    rows: observation.northboundRead,
+    rows: look.cluster.northboundRead,
     unimplemented: (resource) => UNIMPLEMENTED_KINDS.find((one) => one.resource === resource)?.feature(object),
   });
 }

@@ -29,6 +29,8 @@ import type { Settings } from '../../world/settings.ts';
 import { warnOfReadableSecrets } from '../settings/secret-files.ts';
 import { interrupted } from '../process/interruption.ts';
 import type { StartFlags } from '../settings/start-flags.ts';
+import { answerSocket } from '../process/answer-socket.ts';
+import { serveLiveAnswers } from './live-answers.ts';
 import { runLaboratory } from './start-laboratory.ts';
 
 /**
@@ -52,6 +54,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   let client: KubeClient;
   let leaseClient: KubeClient;
   let endServing: () => Promise<void>;
+  let endAnswers: () => Promise<void>;
   let webhook: Webhook | undefined;
   const metrics = processMetrics();
   const journal = flags.readOnly === true ? NO_JOURNAL : await openJournal(flags, log);
@@ -69,7 +72,9 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     leaseClient = new KubeClient(
       new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller', onDate: (date) => clock.answered(date) }),
     );
-    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
+    const ovnNb = flags.ovnNb ?? '';
+    const session = northboundSession({ ...flags, ovnNb }, log);
+    controller = makeController(client, session, log, {
       leaseClient,
       clock,
       settings,
@@ -86,6 +91,8 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     });
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log, flags.metricsTokenFile);
     webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
+    const socket = flags.answerCommands ? answerSocket(flags) : undefined;
+    endAnswers = await serveLiveAnswers({ socket, namespace: flags.namespace, controller, client, connection, session, ovnNb, log });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const failure = isKubeError(error)
@@ -112,6 +119,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   clearInterval(waiting);
   clearInterval(planning);
   log.info('stopping', { signal });
+  await endAnswers();
   await endBackups?.();
   await webhook?.close();
   await controller.stop();

@@ -147,6 +147,11 @@ export class Caches implements ObjectSource {
       .at(0);
   }
 
+  /** Complete once, and neither listed nor watched now. */
+  get stale(): readonly ResourceName[] {
+    return [...this.#caches.values()].flatMap(({ resource, cache }) => (cache.state === 'stale' ? [resource] : []));
+  }
+
   /** Kinds with a list that was not accepted. */
   get doubted(): readonly ResourceName[] {
     return [...this.#caches.values()].flatMap(({ resource, cache }) => {

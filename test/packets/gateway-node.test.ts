@@ -247,6 +247,41 @@ test('the agent of the gateway in use is killed and starts again: traffic goes o
   await until(`OvnEip ${used} is ready`, async () => (await eip(used))?.status?.ready === true);
 });
 
+/** The chassis that has the port of the Vpc's router in the external Subnet. */
+async function chassisOfRouter(): Promise<string> {
+  return (await cluster.ovn.sbctl('--bare', '--columns=chassis', 'find', 'Port_Binding', 'logical_port=cr-blue-external')).trim();
+}
+
+async function label(node: string, isGateway: boolean): Promise<void> {
+  const labels = { 'ovn.kubernetes.io/external-gw': isGateway ? 'true' : null };
+  await cluster.client.mergePatch(NODES, { name: node }, { metadata: { labels } });
+}
+
+test('the port of the router moves to another chassis, and back: the sessions go on from there', { skip }, async (t) => {
+  await untilUp(...GATEWAYS);
+  const inside = ['nft', 'list', 'chain', 'inet', 'heard', 'input'] as const;
+  await inGateway('node-3', 'nft', 'table inet heard { chain input { type filter hook input priority 0; udp dport 3784 counter; }; }');
+  const heard = async (): Promise<number> => Number(/packets (\d+)/.exec(await inGateway('node-3', ...inside))?.[1]);
+  const pinging = web.sandbox.namespace.ping(BEYOND.v4);
+  for (const [from, to] of [
+    ['node-1', 'node-2'],
+    ['node-2', 'node-1'],
+  ] as const) {
+    const before = await chassisOfRouter();
+    await label(to, true);
+    await label(from, false);
+    await until(`the chassis of ${to} has the port`, async () => ![before, ''].includes(await chassisOfRouter()));
+    // More than any on their way.
+    const then = await heard();
+    await until('node-3 hears BFD from there', async () => (await heard()) > then + 10);
+    await untilUp(...GATEWAYS);
+    await pinging.answered();
+  }
+  const { longestMs } = await pinging.end();
+  t.diagnostic(`longest time without an answer: ${Math.round(longestMs)} ms`);
+  await inGateway('node-3', 'nft', 'delete', 'table', 'inet', 'heard');
+});
+
 test('T57 the program that answers BFD is killed ten times: all sessions are up again after each', { skip }, async () => {
   for (let times = 0; times < 10; times += 1) {
     let before: number | undefined;

@@ -228,7 +228,7 @@ export const REASONS = {
   RouteShared: {
     means:
       'another program has a route of the same prefix in the same router; OVN takes both as one route and sends a part of the traffic by each',
-    next: 'remove the wrong one: ovn-nbctl lr-route-list, lr-route-del',
+    next: 'ask the program that made the other (ovn-nbctl lr-route-list), or remove the route from spec.staticRoutes',
   },
   RouteReplaced: {
     means:

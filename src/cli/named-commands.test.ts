@@ -199,19 +199,16 @@ test('no message asks to remove what belongs to another program', () => {
 });
 
 /**
- * The only places whose message has a command that deletes from OVN: leftovers of Kube-OVN that no object needs, an unmarked row in a row that
- * goes, a value that keeps an option of Kiln from being set, Kiln's own term.
+ * The only places whose message has a command that deletes from OVN: leftovers of Kube-OVN that no object needs, a value that keeps an option of Kiln from being set, Kiln's own term.
  */
 const DELETING: readonly string[] = [
   'src/cli/commands/uninstall.ts',
   'src/compile/global-options.ts',
-  'src/compile/nat/foreign-nat.ts',
-  'src/diff/row-diff.ts',
   'src/explain/leftover-vips.ts',
   'src/explain/leftovers.ts',
 ];
 
-test('a command that deletes from OVN is in messages about leftovers and about what goes with a row alone', () => {
+test('a command that deletes from OVN is in messages about leftovers of Kube-OVN and keys of NB_Global alone', () => {
   const deletes = /ovn-nbctl (?:--\S+ )*(?:remove|destroy|clear|[a-z]+(?:-[a-z]+)*-del)\b/;
   const found = globSync('src/**/*.ts', { cwd: ROOT })
     .filter((path) => !/\.test\.ts$|\/testing\//.test(path))

@@ -232,10 +232,11 @@ test('a switch with a foreign port in it is not collected', async () => {
     await kiln.seen();
     await kiln.want([]);
     assert.match(await nbctl('ls-list'), /s1/);
-    // The command in the message solves the conflict.
+    // The command in the message shows the row, and does not remove it.
     const [, command = ''] =
-      /guest in it belongs to another program; .*: ovn-nbctl (remove .*)$/.exec(kiln.world.rowConflicts.peek(ls)?.message ?? '') ?? [];
-    await nbctl(...command.split(' '));
+      /guest in it belongs to another program; .*: ovn-nbctl (list .*)$/.exec(kiln.world.rowConflicts.peek(ls)?.message ?? '') ?? [];
+    assert.match(await nbctl(...command.split(' ')), /guest/);
+    await nbctl('lsp-del', 'guest');
     // The writer compares the switch again when it changes.
     await until('the switch is gone', async () => {
       kiln.writer.examineAll();

@@ -242,24 +242,16 @@ export function foreignChildConflict(row: Observed, context: Pick<DiffContext, '
   const inside = firstForeignInside(row, context);
   const { id, table, ownership } = row;
   if (inside === undefined) return undefined;
-  const { row: theirs, holder, column } = inside;
+  const { row: theirs, holder } = inside;
   const within = holder.uuid === row.uuid ? 'it' : `${holder.table} ${identityOf(holder.id)} of it`;
-  const { program, next } = ownerOfForeign(theirs, commandText`ovn-nbctl remove ${holder.table} ${holder.uuid} ${column} ${theirs.uuid}`);
+  const program = theirs.ownership.kind === 'foreign' ? neighbourOf(theirs.ownership) : 'another program';
+  // Only that program, or the person who made the row, knows whether it is needed: no command that removes it.
+  const next = `Kiln waits until that program removes it: ${commandText`ovn-nbctl list ${theirs.table} ${theirs.uuid}`}`;
   return {
     kind: 'conflict',
     owners: ownership.kind === 'ours' ? [ownership.owner] : [],
     message: `${table} ${identityOf(id)} is no longer needed, but ${theirs.table} ${identityOf(theirs.id)} in ${within} belongs to ${program}; ${next}`,
     on: [theirs.id],
-  };
-}
-
-/** Whose it is, and what a person does about it: only its program knows whether a row with a program's marks is needed. */
-function ownerOfForeign({ table, uuid, ownership }: Observed, remove: string): { readonly program: string; readonly next: string } {
-  if (ownership.kind !== 'foreign' || ownership.family === 'unknown')
-    return { program: 'another program', next: `if no program needs that row: ${remove}` };
-  return {
-    program: neighbourOf(ownership),
-    next: `Kiln waits until that program removes it: ${commandText`ovn-nbctl list ${table} ${uuid}`}`,
   };
 }
 

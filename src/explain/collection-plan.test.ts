@@ -51,7 +51,7 @@ test('a row that no rule emits is listed with its reason and what is in it; what
       [
         'blocked',
         'shared',
-        'Logical_Switch shared is no longer needed, but Logical_Switch_Port theirs in it belongs to another program; if no program needs that row: ',
+        'Logical_Switch shared is no longer needed, but Logical_Switch_Port theirs in it belongs to another program; Kiln waits until that program removes it: ',
         { Logical_Switch_Port: 1 },
       ],
       ['collect', 'left', 'subnet/left does not exist', { Logical_Switch_Port: 1 }],

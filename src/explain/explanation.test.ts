@@ -159,20 +159,20 @@ test('a condition with status False is the reason, and the command at its end is
   assert.deepEqual(next, ['kubectl get vpcs']);
 });
 
-test('the command that removes a conflicting row can be run unchanged, also with several such rows', () => {
+test('the command that shows a conflicting row can be run unchanged, also with several such rows', () => {
   const { bench } = tenant(0);
   const owner = { kind: 'subnet', namespace: '', name: 'red', uid: '' } as const;
-  const command = 'ovn-nbctl remove Logical_Switch 11 ports 22';
+  const command = 'ovn-nbctl list Logical_Switch_Port 22';
   const next = (): readonly string[] => {
     const message = `Subnet red cannot be deleted yet: ${rowConflictOf(bench.world, owner)}`;
     const waiting = { reason: 'DeletionBlocked', message, since: '' };
     return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: { count: 0, names: [] }, waiting, dependencies: [] });
   };
-  for (const [i, message] of [`where nobody needs that row: ${command}`, 'another', 'a third'].entries()) {
+  for (const [i, message] of [`Kiln waits until that program removes it: ${command}`, 'another', 'a third'].entries()) {
     bench.world.rowConflicts.set(rowId('Logical_Switch', String(i)), { owners: ['subnet//red'], message: message });
     assert.equal(
       rowConflictOf(bench.world, owner),
-      `where nobody needs that row: ${command}${['', ' (and 1 more row)', ' (and 2 more rows)'][i]}`,
+      `Kiln waits until that program removes it: ${command}${['', ' (and 1 more row)', ' (and 2 more rows)'][i]}`,
     );
     assert.deepEqual(next(), [command]);
   }

@@ -12,7 +12,7 @@ export interface StrandedRow {
   readonly resource: ResourceName;
   readonly key: string;
   readonly message: string;
-  /** The command that removes the foreign row. */
+  /** The command that shows the foreign row. */
   readonly next: string;
 }
 

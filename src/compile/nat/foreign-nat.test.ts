@@ -66,7 +66,11 @@ for (const [resource, kind, spec] of RULES)
         { type: 'snat', external_ip: '172.20.0.50', logical_ip: '10.5.0.77', ...THEIRS },
         /NAT row snat .* belongs to another program/,
       ],
-      ['NAT', { type: 'dnat_and_snat', external_ip: '172.20.0.50', logical_ip: '10.5.0.66' }, /left over from Kube-OVN.*lr-nat-del blue/],
+      [
+        'NAT',
+        { type: 'dnat_and_snat', external_ip: '172.20.0.50', logical_ip: '10.5.0.66' },
+        /left over from Kube-OVN, or a person made it.*ovn-nbctl lr-nat-list blue$/,
+      ],
       [
         'Load_Balancer',
         { name: 'theirs', vips: new Map([['172.20.0.50:80', '10.5.0.66:80']]), ...THEIRS },

@@ -49,8 +49,7 @@ function natText(world: World, row: ObservedRow, external: string, of: Translate
   if (row.ownership.kind === 'foreign')
     return `${what} belongs to ${neighbourOf(row.ownership)}, and OVN takes one row for an external address; use an OvnEip with another address, or ask that program; ${commandText`ovn-nbctl lr-nat-list ${vpc}`}`;
   if (goesByItself(world, row, external, of)) return undefined;
-  const removal = commandText`ovn-nbctl lr-nat-del ${vpc} ${type} ${type === 'snat' ? inner : external}`;
-  return `${what} is left over from Kube-OVN, and OVN takes one row for an external address; use an OvnEip with another address, or delete the row if nothing needs it; ${removal}`;
+  return `${what} is left over from Kube-OVN, or a person made it, and OVN takes one row for an external address; use an OvnEip with another address, or ask who made it; ${commandText`ovn-nbctl lr-nat-list ${vpc}`}`;
 }
 
 /** Of a leftover of Kube-OVN: a rule that exists adopts it or has another row instead. */

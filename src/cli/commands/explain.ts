@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
-import type { Explanation } from '../../explain/explanation.ts';
+import type { Explanation, ExplainOptions } from '../../explain/explanation.ts';
 import { explanationJson } from '../../explain/explanation-json.ts';
 import { resourceNamed, TYPED_NAMES } from '../../explain/kind-names.ts';
 import { explainWorkload } from '../../explain/workload.ts';
@@ -85,17 +85,20 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
     const object = await existingOf('explain', workload, named.namespace, named.name, io.client);
     const tree = await workloadTree(io.client, workload, object);
     await using look = await lookAt(flags, io);
-    return explainWorkload(look.cluster.world, tree, limits);
+    const { world } = look.cluster;
+    return world.glance(() => explainWorkload(world, tree, limits));
   }
   if (resourceNamed(type) === undefined) throw unknownKind('explain', type, [...new Set([...TYPED_NAMES, ...WORKLOAD_NAMES])].toSorted());
   const named = objectArgument('explain', kind, name, namespace);
   const object = await existing('explain', named, io.client);
   await using look = await lookAt(flags, io);
-  return explain(look.cluster.world, named.resource, object, {
+  const { world, northboundRead } = look.cluster;
+  const options: ExplainOptions = {
     limits,
-    rows: look.cluster.northboundRead,
+    rows: northboundRead,
     unimplemented: (resource) => UNIMPLEMENTED_KINDS.find((one) => one.resource === resource)?.feature(object),
-  });
+  };
+  return world.glance(() => explain(world, named.resource, object, options));
 }
 
 function explanationLines(explanation: Explanation, now: number, paint: Paint): readonly Line[] {

@@ -90,6 +90,18 @@ test('with and without a controller that answers, commands print the same', { sk
   }
 });
 
+test('answering leaves nothing behind in the controller: no query, nothing to compute', { skip }, async () => {
+  await scene.controller.untilQuiet();
+  const { world } = scene.controller;
+  const look = (): readonly unknown[] => [world.queries, world.reactor.isIdle, scene.controller.quiet];
+  const before = look();
+  for (const line of ['explain vpc ovn-cluster', 'explain subnet web', 'explain pod web-0 -n shop', 'status', 'status -n shop'])
+    await until(`an answer to kiln ${line}`, async () => (await asked(line)) !== undefined);
+  // Nothing but the answers themselves wakes the controller.
+  await until('a quiet controller', () => scene.controller.quiet);
+  assert.deepEqual(look(), before);
+});
+
 test('what a command refuses or does not find, it says itself', { skip }, async () => {
   await scene.controller.untilQuiet();
   for (const line of ['explain vpc missing', 'explain nonsense web', 'status -o table -n missing', 'status -o nonsense'])

@@ -38,7 +38,8 @@ export function serveLiveAnswers(sources: LiveSources): Promise<() => Promise<vo
   return serveAnswers({
     socket: namespace === NAMESPACE ? socket : undefined,
     refusal: (question) => refusal(sources, question),
-    answer: (question) => answer(sources, question),
+    // What a look at the World left to do is done by a turn: nothing else would wake the controller.
+    answer: (question) => answer(sources, question).finally(() => sources.controller.wake()),
     log,
   });
 }

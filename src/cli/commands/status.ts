@@ -134,7 +134,7 @@ async function statusScreen(
   const now = Date.now();
   const leader = await leaderOf(io, flags.leaseNamespace);
   const { world, northboundRead, schemaVersion, northboundProblem } = cluster;
-  const status = statusOf(world, northboundRead, chosenBy(flags, world, labelled), undefined, pruned);
+  const status = world.glance(() => statusOf(world, northboundRead, chosenBy(flags, world, labelled), undefined, pruned));
   if (labelled !== undefined && Object.keys(status.counts).length === 0)
     throw new CommandFailure(
       EXIT.findings,

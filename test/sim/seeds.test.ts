@@ -16,8 +16,8 @@ const FIRST = 1_000;
 /** Number of lives that are always the same. */
 const ROW = LONG_RUN ? 40 : 10;
 const FRESH = LONG_RUN ? 110 : 6;
-/** Replays to shorten a failing history: some seconds. */
-const SHRINK = 120;
+/** Replays to shorten a failing history, of almost a second each: enough to read it. Its seed is printed, to shorten it further. */
+const SHRINK = LONG_RUN ? 120 : 20;
 /** The share of fresh lives that may find something. With few lives this depends on luck. */
 const MOST_FINDING = LONG_RUN ? 0.05 : 0.3;
 /** Damaged foreign rows, two writers, a rule that throws, a controller that never converges, endless work: never acceptable. */

@@ -119,13 +119,13 @@ export class RequestsTarget implements Target {
   async remove(key: AttachmentKey): Promise<Reply> {
     if (!(await this.#restored.inTime(REMOVE_MS))) return NOT_RESTORED;
     const { attachments } = this.#world;
-    const left = attachments.peek(key) ?? this.#left(key);
-    if (left === undefined) return { ok: true, reply: undefined };
-    if (attachments.peek(key) === undefined) attachments.set(key, left);
+    const present = attachments.peek(key) ?? this.#remainder(key);
+    if (present === undefined) return { ok: true, reply: undefined };
+    if (attachments.peek(key) === undefined) attachments.set(key, present);
     if (!(await this.#emitted.inTime(REMOVE_MS))) return NOT_RESTORED;
     this.#settle(key, 'add', { ok: false, reason: 'the runtime removed the interface meanwhile' });
     this.#forget(key);
-    this.#devices.examine(deviceOf(left));
+    this.#devices.examine(deviceOf(present));
     return await this.#wait(key, 'remove', REMOVE_MS);
   }
 
@@ -206,7 +206,7 @@ export class RequestsTarget implements Target {
   }
 
   /** A port without the keys that say to which interface it belongs: another program cleared them while no agent ran. */
-  #left(key: AttachmentKey): Attachment | undefined {
+  #remainder(key: AttachmentKey): Attachment | undefined {
     const [containerId = '', interfaceName = ''] = key.split('/');
     const name = hostDevice(containerId, interfaceName);
     if (this.#world.ports.peek(name)?.marked !== true) return undefined;

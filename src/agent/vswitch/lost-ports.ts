@@ -1,6 +1,6 @@
 /**
  * Ports that are taken away since another program deleted their device. ovs-vswitchd compares by name: if it reads that a port went and came in one,
- * nothing has changed to it, and no device comes. So it says first that it has seen the port go.
+ * nothing has changed to it, and no device comes. So the port comes again only after ovs-vswitchd has said that the former one is gone.
  */
 import { mutate, type Operation } from '../../ovsdb/operation.ts';
 import type { Replica } from '../../ovsdb/replica.ts';
@@ -31,7 +31,9 @@ export class LostPorts {
   isOpen(id: string): boolean {
     const asked = this.#without.get(id);
     if (asked === undefined) return false;
-    if (this.#count('cur_cfg') < asked && this.#row() !== undefined) return true;
+    // Fewer than were asked: it is another database, which never had the port.
+    const now = this.#count('next_cfg');
+    if (this.#count('cur_cfg') < asked && asked <= now) return true;
     this.#without.delete(id);
     return false;
   }

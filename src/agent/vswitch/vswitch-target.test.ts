@@ -346,4 +346,14 @@ test('a port whose device was lost comes again once ovs-vswitchd has seen that i
   await client.transact([update('Open_vSwitch', row._uuid, { cur_cfg: asked() })]);
   await scene.converge();
   assert.ok(scene.names().includes('lost_h'));
+  // The database is replaced before ovs-vswitchd said anything: the other one never had the port.
+  target.desired.remove(lost);
+  await scene.converge();
+  assert.equal(asked(), before + 2);
+  target.desired.add(lost);
+  target.flush();
+  assert.ok(!target.quiet);
+  await client.transact([update('Open_vSwitch', row._uuid, { next_cfg: 0, cur_cfg: 0 })]);
+  await scene.converge();
+  assert.ok(scene.names().includes('lost_h'));
 });

@@ -240,7 +240,7 @@ export class VswitchTarget implements Target {
     }
   }
 
-  /** Its port goes for this reason alone, or with others: it may be wanted again. */
+  /** Whether a port is taken away whose device does not exist: if the rules want it again, ovs-vswitchd has to see first that it went. */
   #isLost(id: string): boolean {
     const name = portNameOf(id);
     return name !== undefined && this.desired.of(id).length === 0 && this.#options.world.devices.peek(name)?.kind === 'absent';

@@ -36,7 +36,10 @@ for (const args of [['--help'], ['start', '--help'], ['version', '--client'], ['
 test('the CNI plugin is one file, which runs with nothing beside it', () => {
   const plugin = spawnSync(join(dist, 'kiln-cni'), [], { cwd: '/', encoding: 'utf8', env: { CNI_COMMAND: 'VERSION' }, input: '' });
   assert.deepEqual([plugin.status, plugin.stderr], [0, '']);
-  assert.deepEqual(JSON.parse(plugin.stdout), { cniVersion: '1.1.0', supportedVersions: ['0.3.1', '0.4.0', '1.0.0', '1.1.0'] });
+  assert.deepEqual(JSON.parse(plugin.stdout), {
+    cniVersion: '1.1.0',
+    supportedVersions: ['0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'],
+  });
 });
 
 test('`kiln start` without a cluster reports that there is no laboratory, and what to name instead', () => {

@@ -1,15 +1,12 @@
 import type { DnsRequest, PreviousInterface, RouteRequest } from './agent-protocol.ts';
 import { CniError } from './cni-error.ts';
-import { isAtLeast, isVersion, NEWEST, type Version } from './versions.ts';
+import { isAtLeast, isVersion, NEWEST, type Version, VERSIONS, WITHOUT_ONE } from './versions.ts';
 
 export const COMMANDS = ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS', 'VERSION'] as const;
 export type Command = (typeof COMMANDS)[number];
 
-/** Since which version of the specification a command exists. */
-const SINCE: Readonly<Record<Command, Version>> = {
-  ADD: '0.3.1',
-  DEL: '0.3.1',
-  VERSION: '0.3.1',
+/** Since which version of the specification a command exists, of those that did not always. */
+const SINCE: Readonly<Partial<Record<Command, Version>>> = {
   CHECK: '0.4.0',
   GC: '1.1.0',
   STATUS: '1.1.0',
@@ -94,18 +91,25 @@ export function readCommand(env: Environment): Command {
 /**
  * The version that a configuration asks for.
  *
- * @throws CniError when it is no JSON, or asks for another version
+ * @throws CniError when it is one that this plugin does not speak, or when the command does not exist in it
  */
-export function readVersion(configuration: Fields): Version {
-  // Without one it is 0.1.0, says the specification: too old.
-  const text = configuration['cniVersion'] ?? '0.1.0';
-  if (typeof text !== 'string' || !isVersion(text))
+function readVersion(command: Command, configuration: Fields): Version {
+  const asked = configuration['cniVersion'] ?? '';
+  const version = asked === '' ? WITHOUT_ONE : asked;
+  const isSpoken = typeof version === 'string' && isVersion(version);
+  // A DEL prints nothing, so it has no version to keep to; and a runtime repeats it with the configuration of its ADD, which another plugin may
+  // have answered.
+  if (command === 'DEL') return isSpoken ? version : NEWEST;
+  if (!isSpoken)
     throw new CniError(
       'incompatibleVersion',
-      `cniVersion ${JSON.stringify(text)} of the network configuration is not supported`,
-      `this plugin supports 0.3.1 to ${NEWEST}`,
+      `cniVersion ${JSON.stringify(asked)} of the network configuration is not supported`,
+      `this plugin supports ${VERSIONS.join(', ')}`,
     );
-  return text;
+  const since = SINCE[command];
+  if (since !== undefined && !isAtLeast(version, since))
+    throw new CniError('invalidEnvironment', `CNI_COMMAND ${command} does not exist in version ${version} of the configuration`);
+  return version;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -121,11 +125,9 @@ export function parseConfiguration(input: string): Fields {
   return fields(value, 'the network configuration');
 }
 
-/** @throws CniError naming the field, for a value of another type or a missing socket */
+/** @throws CniError for a version that is not spoken; or naming the field, for a value of another type or a missing socket */
 export function readConfiguration(command: Command, raw: Fields): NetworkConfiguration {
-  const version = readVersion(raw);
-  if (!isAtLeast(version, SINCE[command]))
-    throw new CniError('invalidEnvironment', `CNI_COMMAND ${command} does not exist in version ${version} of the configuration`);
+  const version = readVersion(command, raw);
   const type = text(raw, 'type');
   const ipam = raw['ipam'] === undefined || raw['ipam'] === null ? undefined : fields(raw['ipam'], 'ipam');
   const addressesOnly = ipam !== undefined && !OWN_TYPES.has(type);

@@ -99,7 +99,36 @@ test('the uid of the pod goes to the agent where the runtime gives it', async ()
   assert.equal(asked.length, 1);
 });
 
-for (const version of VERSIONS)
+const NOT_YET_INTERFACES = ['0.1.0', '0.2.0', undefined, ''] as const;
+for (const version of NOT_YET_INTERFACES)
+  test(`the result in version ${version === undefined ? 'none' : JSON.stringify(version)}: one address of each family`, async () => {
+    const { exit, output } = await run('ADD', conf({ cniVersion: version }));
+    assert.equal(exit, 0);
+    const expected = {
+      cniVersion: version || '0.1.0',
+      ip4: { ip: '10.16.0.5/16', gateway: '10.16.0.1', routes: [{ dst: '0.0.0.0/0', gw: '10.16.0.1' }] },
+      ip6: { ip: 'fd00:10:16::5/112', gateway: 'fd00:10:16::1', routes: [{ dst: '::/0', gw: 'fd00:10:16::1' }] },
+      dns: {},
+    };
+    assert.deepEqual(output, expected);
+    const [first] = REPLY.ips;
+    answer = { status: 200, body: JSON.stringify({ ips: [first], routes: [{ dst: '10.0.0.0/8', gw: '10.16.0.254' }] }) };
+    const single = (await run('ADD', conf({ cniVersion: version, dns: { domain: 'shop.example' } }))).output;
+    assert.deepEqual(single, {
+      cniVersion: expected.cniVersion,
+      ip4: { ip: '10.16.0.5/16', gateway: '10.16.0.1', routes: [{ dst: '10.0.0.0/8', gw: '10.16.0.254' }] },
+      dns: { nameservers: [], domain: 'shop.example', search: [], options: [] },
+    });
+  });
+
+for (const version of ['0.1.0', '0.3.0', undefined, '', '2.0.0', 5])
+  test(`DEL in version ${JSON.stringify(version) ?? 'none'}, which another plugin may have answered`, async () => {
+    answer = { status: 204, body: '' };
+    assert.deepEqual(await run('DEL', conf({ cniVersion: version })), { exit: 0, output: undefined });
+    assert.partialDeepStrictEqual(asked, [{ path: '/api/v1/del', body: { container_id: 'c0ffee', if_name: 'eth0' } }]);
+  });
+
+for (const version of VERSIONS.filter((one) => !['0.1.0', '0.2.0'].includes(one)))
   test(`N12: the result in version ${version}`, async () => {
     const { exit, output } = await run('ADD', conf({ cniVersion: version }));
     const old = version.startsWith('0.');
@@ -228,14 +257,15 @@ test('the program waits for its configuration, which a runtime may write later',
 
 test('VERSION', async () => {
   const { output } = await run('VERSION', JSON.stringify({ cniVersion: '0.4.0' }));
-  assert.deepEqual(output, { cniVersion: '0.4.0', supportedVersions: ['0.3.1', '0.4.0', '1.0.0', '1.1.0'] });
+  assert.deepEqual(output, { cniVersion: '0.4.0', supportedVersions: ['0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'] });
   assert.equal((await run('VERSION', '')).exit, 0);
 });
 
 for (const [what, command, input, env, code] of [
   ['an unknown command', 'UPDATE', conf(), {}, 4],
   ['a version of the future', 'ADD', conf({ cniVersion: '2.0.0' }), {}, 1],
-  ['no version', 'ADD', conf({ cniVersion: undefined }), {}, 1],
+  ['a version that is no text', 'ADD', conf({ cniVersion: 1 }), {}, 1],
+  ['CHECK without a version', 'CHECK', conf({ cniVersion: undefined }), {}, 4],
   ['GC before it existed', 'GC', conf({ cniVersion: '1.0.0' }), {}, 4],
   ['no JSON', 'ADD', '{', {}, 6],
   ['no object', 'ADD', '[]', {}, 6],

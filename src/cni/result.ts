@@ -4,7 +4,17 @@ import type { NetworkConfiguration } from './invocation.ts';
 import { isAtLeast } from './versions.ts';
 
 /** The success result of ADD (section 5 of the specification), as JSON. */
-export interface Result {
+export type Result = AddressedResult | InterfacesResult;
+
+/** Before version 0.3.0: one address of each family, with the routes of that family, and no interface. */
+interface AddressedResult {
+  readonly cniVersion: string;
+  readonly ip4?: object;
+  readonly ip6?: object;
+  readonly dns: DnsRequest;
+}
+
+interface InterfacesResult {
   readonly cniVersion: string;
   readonly interfaces?: readonly object[];
   readonly ips: readonly object[];
@@ -21,6 +31,7 @@ export interface Result {
 export function resultOf(reply: InterfaceReply, configuration: NetworkConfiguration, sandbox: string, interfaceName: string): Result {
   const { version, addressesOnly } = configuration;
   const addresses = reply.ips ?? [];
+  if (!isAtLeast(version, '0.3.0')) return addressedResult(reply, addresses, configuration);
   const withInterface = !addressesOnly;
   return {
     cniVersion: version,
@@ -45,6 +56,26 @@ export function resultOf(reply: InterfaceReply, configuration: NetworkConfigurat
     routes: routesOf(reply, addresses),
     dns: configuration.dns ?? {},
   };
+}
+
+function addressedResult(
+  reply: InterfaceReply,
+  addresses: readonly AddressReply[],
+  { version, dns }: NetworkConfiguration,
+): AddressedResult {
+  const routes = routesOf(reply, addresses);
+  const of = (protocol: AddressReply['protocol']): object | undefined => {
+    const address = addresses.find((one) => one.protocol === protocol);
+    if (address === undefined) return undefined;
+    const own = routes.filter(({ dst }) => dst.includes(':') === (protocol === 'IPv6'));
+    return {
+      ip: `${address.ip}/${prefixLength(address)}`,
+      ...(address.gateway ? { gateway: address.gateway } : {}),
+      ...(own.length > 0 ? { routes: own } : {}),
+    };
+  };
+  const [ip4, ip6] = [of('IPv4'), of('IPv6')];
+  return { cniVersion: version, ...(ip4 && { ip4 }), ...(ip6 && { ip6 }), dns: dns ?? {} };
 }
 
 /** The agent's routes; without any, a default route for each address with a gateway. */

@@ -54,6 +54,43 @@ async function run(name: string, node: AgentNode): Promise<Running> {
   return { address: addresses[0] ?? '', addresses, sandbox };
 }
 
+/** Addresses with the lengths of their prefixes, and gateways, of a result in the shape of each version of the specification. */
+interface AnyResult {
+  readonly cniVersion: string;
+  readonly ip4?: { readonly ip: string; readonly gateway: string };
+  readonly ip6?: { readonly ip: string; readonly gateway: string };
+  readonly ips?: readonly { readonly address: string; readonly gateway: string; readonly interface: number }[];
+}
+
+test('the plugin called with every version of the specification, and none: ADD, and DEL with another one', { skip }, async () => {
+  const [one] = cluster.nodes;
+  assert.ok(one);
+  const [v4 = '', v6 = ''] = (await cluster.createPod('versions', one)).split(',');
+  const gateways = ['10.16.0.1', 'fd00:10:16::1'];
+  const versions = [undefined, '', '0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'];
+  for (const [at, cniVersion] of versions.entries()) {
+    const sandbox = await Sandbox.create(`versions-${at}`, `${at}`.padEnd(64, 'e'));
+    const { exit, output } = await one.cni('ADD', 'versions', sandbox, { cniVersion });
+    assert.equal(exit, 0, `${cniVersion}: ${output}`);
+    const { ip4, ip6, ips, ...rest } = JSON.parse(output) as AnyResult;
+    assert.equal(rest.cniVersion, cniVersion || '0.1.0');
+    const isOld = at < 4;
+    assert.deepEqual([ips === undefined, ip4 !== undefined, ip6 !== undefined], [isOld, isOld, isOld], output);
+    const shown = ips?.map(({ address, gateway }) => [address, gateway]) ?? [ip4, ip6].map((one) => [one?.ip, one?.gateway]);
+    assert.deepEqual(shown, [
+      [`${v4}/16`, gateways[0]],
+      [`${v6}/112`, gateways[1]],
+    ]);
+    assert.ok(await sandbox.reaches('10.16.0.1'), `with version ${cniVersion}`);
+    // As a runtime repeats what it has kept, of whoever answered the ADD.
+    const other = ['0.3.0', undefined, '9.9.9'][at % 3];
+    assert.deepEqual(await one.cni('DEL', 'versions', sandbox, { cniVersion: other }), { exit: 0, output: '' }, `DEL with ${other}`);
+    assert.doesNotMatch(await one.node.vswitch.vsctl('list-ports', 'br-int'), new RegExp(sandbox.containerId.slice(0, 12)));
+    await sandbox.delete();
+  }
+  await cluster.deletePod('versions');
+});
+
 test('pods of one Subnet on two nodes reach each other, the first packet included', { skip }, async () => {
   const [one, two] = cluster.nodes;
   assert.ok(one && two);

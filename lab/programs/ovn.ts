@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDirectory, type Environment } from '../../src/runtime/cache-directory.ts';
 import { isExecutable, onPath } from './executable.ts';
+import { loaderOf } from './unpacked-programs.ts';
 
 /** The OVN to run: the machine's own packages, or the 25.03 that the set-up unpacked into the cache. */
 export type OvnRelease = 'system' | '25.03';
@@ -54,27 +55,15 @@ function findSystemOvn(env: Environment): OvnInstallation | undefined {
   return installation('system', schemas, join(schemas, '../openvswitch'), (program) => [paths.get(program) ?? program]);
 }
 
-/**
- * Programs of a newer distribution need its C library, so that library's own loader runs them. This needs neither root nor a chroot, and
- * their sockets and databases have ordinary paths.
- */
 function findUnpackedOvn(root: string): OvnInstallation | undefined {
-  const loader = findLoader(root);
-  const libraries = findLibraries(root);
-  if (loader === undefined || libraries === undefined) return undefined;
+  const loader = loaderOf(root);
+  if (loader === undefined) return undefined;
   // Debian's alternatives choose the ovs-vswitchd of /usr/lib, and were not set up in an unpacked package.
   const folders = ['usr/sbin', 'usr/bin', 'usr/lib/openvswitch-switch'].map((folder) => join(root, folder));
   const path = (program: OvnProgram): string =>
     folders.map((folder) => join(folder, program)).find(isExecutable) ?? join(root, 'usr/bin', program);
   if (!PROGRAMS.every((program) => isExecutable(path(program)))) return undefined;
-  return installation('25.03', join(root, 'usr/share/ovn'), join(root, 'usr/share/openvswitch'), (program) => [
-    loader,
-    '--library-path',
-    libraries,
-    '--argv0',
-    program,
-    path(program),
-  ]);
+  return installation('25.03', join(root, 'usr/share/ovn'), join(root, 'usr/share/openvswitch'), (program) => loader(path(program)));
 }
 
 function installation(release: OvnRelease, schemas: string, vswitchSchemas: string, command: OvnInstallation['command']): OvnInstallation {
@@ -85,25 +74,4 @@ function installation(release: OvnRelease, schemas: string, vswitchSchemas: stri
     southboundSchema: join(schemas, 'ovn-sb.ovsschema'),
     vswitchSchema: join(vswitchSchemas, 'vswitch.ovsschema'),
   };
-}
-
-function findLoader(root: string): string | undefined {
-  for (const folder of ['usr/lib64', 'usr/lib']) {
-    const name = list(join(root, folder)).find((entry) => /^ld-linux.*\.so\.\d+$/.test(entry));
-    if (name !== undefined) return join(root, folder, name);
-  }
-  return undefined;
-}
-
-function findLibraries(root: string): string | undefined {
-  const triplet = list(join(root, 'usr/lib')).find((entry) => existsSync(join(root, 'usr/lib', entry, 'libc.so.6')));
-  return triplet === undefined ? undefined : join(root, 'usr/lib', triplet);
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -3,7 +3,7 @@ import { deleteGoBuildCache } from './go-build-cache.ts';
 import { setUpHelm } from './helm.ts';
 import { setUpKubectl, setUpKubernetes, setUpOldestKubernetes } from './kubernetes.ts';
 import { setUpOvn, setUpUnpackedOvn } from './ovn.ts';
-import { setUpPackets } from './packets.ts';
+import { setUpNewerNft, setUpPackets } from './packets.ts';
 import { SetupError } from './report.ts';
 
 /** Sets the machine up for a target, `build`, `start`, `cluster`, `test` or `test:long`, and returns the exit code. */
@@ -19,7 +19,7 @@ export async function setUp(target: string | undefined): Promise<number> {
       await setUpCluster();
       return 0;
     }
-    if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpHelm, setUpUnpackedOvn, setUpPackets]);
+    if (target !== 'start') await setUpTests([setUpKubectl, setUpKubernetes, setUpHelm, setUpUnpackedOvn, setUpPackets, setUpNewerNft]);
     if (target === 'test:long') await setUpTests([setUpOldestKubernetes, setUpCluster]);
     return 0;
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { programEnvironment } from './program-environment.ts';
-import type { Ran, Words } from './ran.ts';
+import { endedBySignal, type Ran, type Words } from './ran.ts';
 
 export interface Conversation {
   /**
@@ -40,7 +40,8 @@ export class IpConversation implements Conversation {
   #end: string | undefined;
 
   /** @param command `ip -json -force -batch -`, also within another program */
-  constructor([program, ...args]: Words) {
+  constructor(command: Words) {
+    const [program, ...args] = command;
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: programEnvironment() });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
@@ -53,7 +54,10 @@ export class IpConversation implements Conversation {
     });
     this.#child.stdin?.on('error', () => {});
     this.#child.on('error', (error) => this.#ended(error.message));
-    this.#child.on('close', (code) => this.#ended(this.#errors.trim() || `it ended with ${code}`));
+    this.#child.on('close', (code, signal) => {
+      const why = signal === null ? `it ended with ${code}` : endedBySignal(command, signal);
+      this.#ended(this.#errors.trim() || why);
+    });
   }
 
   async ask(lines: readonly string[]): Promise<Ran> {

@@ -68,3 +68,19 @@ test('messages are English whatever the language of the agent', { skip }, async 
   const [ran, asked] = [await hostPrograms.run(says), await hostPrograms.converse(says).ask([])];
   assert.deepEqual([ran.ok || ran.message, asked.ok || asked.message, watched], Array(3).fill('language C'));
 });
+
+test('a program that a signal ended says so, with what it said before; of nft with the way out', { skip }, async () => {
+  const failed = async (...command: readonly [string, ...string[]]): Promise<string> => {
+    const ran = await hostPrograms.run(command);
+    return ran.ok ? assert.fail('it succeeded') : ran.message;
+  };
+  assert.equal(await failed('sh', '-c', 'kill -SEGV $$'), 'sh was ended by SIGSEGV');
+  assert.equal(await failed('sh', '-c', 'echo "no memory" >&2; kill -KILL $$'), 'sh was ended by SIGKILL: no memory');
+  assert.match(
+    await failed('sh', '-c', 'kill -SEGV $$', 'nft'),
+    /^nft was ended by SIGSEGV; nft 1\.0\.6 .* install nftables 1\.1 or newer/,
+  );
+  const ip = hostPrograms.converse(['sh', '-c', 'kill -ABRT $$']);
+  assert.deepEqual(await ip.ask(['address show dev lo']), { ok: false, message: 'sh was ended by SIGABRT' });
+  ip.end();
+});

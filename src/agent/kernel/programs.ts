@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Conversation, IpConversation } from './conversation.ts';
 import { programEnvironment } from './program-environment.ts';
-import type { Ran, Words } from './ran.ts';
+import { endedBySignal, type Ran, type Words } from './ran.ts';
 
 /** What a program that goes on says. */
 export interface Watching {
@@ -78,7 +78,9 @@ async function runNow([program, ...args]: Words, input: string): Promise<Ran> {
       if (error === null) resolve({ ok: true, output: stdout });
       else {
         const isKilled = error.killed === true;
-        const message = stderr.trim() || (isKilled ? `no end after ${TIMEOUT_MS / 1000} s` : error.message.trim());
+        const said = stderr.trim();
+        const message =
+          isKilled || error.signal ? ended([program, ...args], isKilled, error.signal ?? '', said) : said || error.message.trim();
         resolve({ ok: false, message, ...(typeof error.code === 'number' && !isKilled && { output: stdout }) });
       }
     });
@@ -86,6 +88,12 @@ async function runNow([program, ...args]: Words, input: string): Promise<Ran> {
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
+}
+
+/** What a program says that was ended, by this process or by a signal of its own: what it said before tells less. */
+function ended(command: Words, isKilled: boolean, signal: string, said: string): string {
+  const why = isKilled ? `no end after ${TIMEOUT_MS / 1000} s` : endedBySignal(command, signal);
+  return said === '' ? why : `${why}: ${said}`;
 }
 
 /** The command in a network namespace. Unlike `ip netns exec`, `nsenter` leaves mounts as they are. */

@@ -68,13 +68,17 @@ export class PacketFilterTarget extends ListedTarget<PacketFilterOutput | ProbeF
   }
 
   protected async write(script: string): Promise<Ran> {
-    // The first line makes the second one possible where there is no table yet.
-    const removal = `add table ${this.#table}\ndelete table ${this.#table}\n`;
-    const table = script === '' ? '' : `table ${this.#table} {\n  comment "${scriptHash(script)}"\n${script}\n}\n`;
-    return await this.programs.run(['nft', '-f', '-'], removal + table);
+    return await this.programs.run(['nft', '-f', '-'], replacement(this.#table, script));
   }
 
   protected override reason(message: string): string {
     return `nft: ${message}`;
   }
+}
+
+/** For `nft -f`. @param script empty to remove the table */
+export function replacement(table: string, script: string): string {
+  // The first line makes the second one possible where there is no table yet.
+  const removal = `add table ${table}\ndelete table ${table}\n`;
+  return script === '' ? removal : `${removal}table ${table} {\n  comment "${scriptHash(script)}"\n${script}\n}\n`;
 }

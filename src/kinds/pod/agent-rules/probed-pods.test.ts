@@ -118,9 +118,13 @@ test('the table: led to the listeners by family, refused where no pod has the po
   world.probeListeners.set('b', { address: 'fd00::5', port: 81, local: 4002, open: false });
   assert.deepEqual(script(), [
     [
+      'map listeners4 {',
+      '  typeof ip daddr . tcp dport : ip daddr . tcp dport',
+      '  elements = { 10.0.0.5 . 80 : 127.0.0.1 . 4001 }',
+      '}',
       'chain probes {',
       '  type nat hook output priority -90; policy accept;',
-      '  meta skuid 0 meta l4proto tcp dnat ip to ip daddr . tcp dport map { 10.0.0.5 . 80 : 127.0.0.1 . 4001 }',
+      '  meta skuid 0 meta l4proto tcp dnat ip to ip daddr . tcp dport map @listeners4',
       '}',
       'chain closed {',
       '  type filter hook output priority -80; policy accept;',

@@ -94,8 +94,8 @@ export const probeFilter: Rule<NodeWorld, NodeOutput> = {
 };
 
 const FAMILIES = [
-  { family: 4, match: 'ip', type: 'ipv4_addr', loopback: '127.0.0.1' },
-  { family: 6, match: 'ip6', type: 'ipv6_addr', loopback: '::1' },
+  { family: 4, match: 'ip', loopback: '127.0.0.1' },
+  { family: 6, match: 'ip6', loopback: '::1' },
 ] as const;
 /** Kubelet's; what other users of the node send is left alone. */
 const BY_ROOT = 'meta skuid 0';
@@ -105,12 +105,17 @@ const BY_ROOT = 'meta skuid 0';
  * decides. So a pod with the address of a Service never gets what the node sends to the Service.
  */
 function leading(listeners: readonly ProbeListener[]): readonly string[] {
-  const rules = FAMILIES.flatMap(({ family, match, loopback }) => {
+  const families = FAMILIES.filter(({ family }) => ofFamily(listeners, family).length > 0);
+  const maps = families.flatMap(({ family, match, loopback }) => {
     const elements = ofFamily(listeners, family).map(({ address, port, local }) => `${address} . ${port} : ${loopback} . ${local}`);
-    const map = `dnat ${match} to ${match} daddr . tcp dport map { ${elements.join(', ')} }`;
-    return elements.length === 0 ? [] : [`  ${BY_ROOT} meta l4proto tcp ${map}`];
+    const key = `${match} daddr . tcp dport`;
+    // A map of the table, since one in a rule cannot say typeof: see the sets of outgoing-nat.ts.
+    return [`map listeners${family} {`, `  typeof ${key} : ${key}`, `  elements = { ${elements.join(', ')} }`, '}'];
   });
-  return ['chain probes {', '  type nat hook output priority -90; policy accept;', ...rules, '}'];
+  const rules = families.map(
+    ({ family, match }) => `  ${BY_ROOT} meta l4proto tcp dnat ${match} to ${match} daddr . tcp dport map @listeners${family}`,
+  );
+  return [...maps, 'chain probes {', '  type nat hook output priority -90; policy accept;', ...rules, '}'];
 }
 
 /** Those to Services are translated by then. */

@@ -18,8 +18,8 @@ import { isReachedFromNodes } from './reached-from-nodes.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
 
 const FAMILIES = [
-  { family: 4, match: 'ip', type: 'ipv4_addr' },
-  { family: 6, match: 'ip6', type: 'ipv6_addr' },
+  { family: 4, match: 'ip' },
+  { family: 6, match: 'ip6' },
 ] as const;
 type Family = (typeof FAMILIES)[number];
 
@@ -63,12 +63,15 @@ function chain(name: string, type: string, rules: readonly string[]): readonly s
   return [`chain ${name} {`, `  type ${type}; policy accept;`, ...rules.map((rule) => `  ${rule}`), '}'];
 }
 
-/** An empty set has no elements, and matches nothing. */
-function addressSet(name: string, { family, type }: Family, subnets: readonly NodeSubnet[]): readonly string[] {
+/**
+ * An empty set has no elements, and matches nothing. Its type is that of an expression: nft up to 1.0.6 (Debian 12) ends by a signal, whatever it
+ * is to do, beside a set or map that a newer nft wrote with the name of a type.
+ */
+function addressSet(name: string, { family, match }: Family, subnets: readonly NodeSubnet[]): readonly string[] {
   const elements = subnets.flatMap(({ cidrs }) => cidrs).filter((cidr) => familyOf(cidr) === family);
   return [
     `set ${name} {`,
-    `  type ${type}; flags interval; auto-merge;`,
+    `  typeof ${match} saddr; flags interval; auto-merge;`,
     ...(elements.length === 0 ? [] : [`  elements = { ${elements.join(', ')} }`]),
     '}',
   ];

@@ -10,13 +10,21 @@ export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: re
   if (verdict.kind === 'conflict') return { owners: verdict.owners, message: verdict.message };
   const losers = lost.filter((owner) => owner !== winner);
   if (winner === undefined || losers.length === 0) return undefined;
-  const row = `${tableOf(id)} ${identityOf(id)}`;
-  const [kind = '', namespace = '', ...rest] = winner.split('/');
-  const name = rest.join('/');
-  const older = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
-  const next = commandText`kiln explain ${kind} ${name} ${inNamespace(namespace)}`;
+  const { object, look } = shown(winner);
   return {
     owners: losers,
-    message: `${row} belongs to the older ${older}, which makes a row of the same name; create one of the two again under another name; ${next}`,
+    message: `${rowText(id)} belongs to the older ${object}, which makes a row of the same name; create one of the two again under another name; ${look}`,
   };
+}
+
+export function rowText(id: RowId): string {
+  return `${tableOf(id)} ${identityOf(id)}`;
+}
+
+/** An object by its owner text, and the command that explains it. */
+export function shown(owner: string): { readonly object: string; readonly look: string } {
+  const [kind = '', namespace = '', ...rest] = owner.split('/');
+  const name = rest.join('/');
+  const look = commandText`kiln explain ${kind} ${name} ${inNamespace(namespace)}`;
+  return { object: `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`, look };
 }

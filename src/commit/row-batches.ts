@@ -152,6 +152,7 @@ export class RowBatches {
     const { queue, reports, journalGate } = this.#options;
     const { parts, planned } = filling;
     if (members === undefined) reports.compared(id, verdict);
+    else reports.keys.compared(id);
     queue.looked(id, members ?? 'row', verdict.kind === 'waiting' || verdict.kind === 'conflict' ? (verdict.on ?? []) : []);
     if (verdict.kind === 'conflict' && members === undefined) return this.#mark(id, parts);
     if (verdict.kind !== 'change') return;

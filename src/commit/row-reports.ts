@@ -9,11 +9,13 @@ import type { OvsdbError } from '../ovsdb/index.ts';
 import { equal } from '../world/equal.ts';
 import type { World } from '../world/world.ts';
 import { foundConflict } from './found-conflict.ts';
+import { KeyConflicts } from './key-conflicts.ts';
 import { RowDifferences } from './row-differences.ts';
 import type { RowRetries } from './row-retries.ts';
 
 export class RowReports {
   readonly differences = new RowDifferences();
+  readonly keys: KeyConflicts;
   readonly #world: World;
   readonly #desired: DesiredRows;
   readonly #retries: RowRetries;
@@ -22,6 +24,7 @@ export class RowReports {
     this.#world = world;
     this.#desired = desired;
     this.#retries = retries;
+    this.keys = new KeyConflicts(world, desired);
   }
 
   /** Whether the row has a report. */

@@ -14,7 +14,7 @@ export class DesiredObjects extends KeyedOutputs<ObjectOutput, ObjectId> {
   readonly #conditionCounts = new Map<string, ConditionCount>();
 
   constructor() {
-    super(['patch', 'create', 'delete', 'evict'], identities());
+    super(['patch', 'create', 'delete', 'evict'], identities(), 'any');
   }
 
   get conditionCounts(): IterableIterator<Readonly<ConditionCount>> {

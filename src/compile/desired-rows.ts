@@ -2,22 +2,22 @@
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
-import type { MemberOutput, RowOutput, SelectionOutput } from './output.ts';
+import type { KeyOutput, Member, MemberOutput, RowOutput, SelectionOutput } from './output.ts';
 import type { DesiredPart } from './outputs.ts';
-import { older } from './row-order.ts';
+import { older, olderKey } from './row-order.ts';
 import { SelectedMembers } from './selected-members.ts';
 
 export interface RowSlot {
   /** Outputs for this identity, in the order of `older`: the first one is written, the others are conflicts. */
   readonly rows: readonly RowOutput[];
-  /** By `memberKey`; `emitters` counts the rules that emit the same member. */
-  readonly members: ReadonlyMap<MemberKey, { readonly output: MemberOutput; readonly emitters: number }>;
+  /** Outputs by `memberKey`, keys in the order of `olderKey`: the first one is written. */
+  readonly members: ReadonlyMap<MemberKey, readonly MemberOutput[]>;
 }
 
 /** Most slots have one row and no members: a list has its exact length, and a map exists from the first member on. */
 interface MutableSlot {
   rows: readonly RowOutput[];
-  members: Map<MemberKey, { output: MemberOutput; emitters: number }>;
+  members: Map<MemberKey, readonly MemberOutput[]>;
   /** How many rules emit a selection for the row. */
   selections: number;
 }
@@ -25,7 +25,7 @@ interface MutableSlot {
 /** Identity of a member within its row: the column, and the reference, the map key or the element. */
 export type MemberKey = string & { readonly __brand: 'MemberKey' };
 
-export function memberKey(column: string, member: MemberOutput['member']): MemberKey {
+export function memberKey(column: string, member: Member['member']): MemberKey {
   if (typeof member !== 'object') return `${column}\n${String(member)}` as MemberKey;
   return `${column}\n${'ref' in member ? member.ref : member.key}` as MemberKey;
 }
@@ -45,6 +45,8 @@ export class DesiredRows implements DesiredPart<RowPartOutput> {
   readonly dueSelections = new Set<RowId>();
   readonly #rows = new Map<RowId, MutableSlot>();
   readonly #rowCounts = new Map<string, number>();
+  /** Keys that several rules emit. */
+  readonly #sharedKeys = new Map<RowId, Set<MemberKey>>();
   readonly #selected: SelectedMembers | undefined;
 
   /** @param world for outputs that select pods; without one there are none */
@@ -69,17 +71,21 @@ export class DesiredRows implements DesiredPart<RowPartOutput> {
   }
 
   /** A member of a row that a rule emits, or that a selection gives. */
-  member(id: RowId, key: MemberKey): MemberOutput | undefined {
-    const emitted = this.#rows.get(id)?.members.get(key)?.output;
+  member(id: RowId, key: MemberKey): Member | undefined {
+    const emitted = this.#rows.get(id)?.members.get(key)?.[0];
     if (emitted !== undefined || this.#selected === undefined) return emitted;
     const at = key.indexOf('\n');
     return this.#selected.find(id, key.slice(0, at), key.slice(at + 1));
   }
 
   /** All members of a row. Cost: one pass. */
-  *members(id: RowId): Generator<MemberOutput> {
-    for (const { output } of this.#rows.get(id)?.members.values() ?? []) yield output;
-    if (this.#selected !== undefined) yield* this.#selected.of(id);
+  *members(id: RowId): Generator<Member> {
+    for (const [output] of this.#rows.get(id)?.members.values() ?? []) if (output !== undefined) yield output;
+    for (const one of this.#selected?.of(id) ?? []) {
+      // What a rule emits comes before a selected value of the same key.
+      const isKey = typeof one.member === 'object' && 'key' in one.member;
+      yield isKey ? (this.member(id, memberKey(one.column, one.member)) ?? one) : one;
+    }
   }
 
   hasMembers(id: RowId): boolean {
@@ -104,10 +110,8 @@ export class DesiredRows implements DesiredPart<RowPartOutput> {
     }
     const slot = this.#slot(output.row);
     const key = memberKey(output.column, output.member);
-    const present = slot.members.get(key);
     if (slot.members === NO_MEMBERS) slot.members = new Map();
-    slot.members.set(key, { output, emitters: (present?.emitters ?? 0) + 1 });
-    this.markMember(output.row, key);
+    this.#setMember(slot, output.row, key, [...(slot.members.get(key) ?? []), output]);
   }
 
   remove(output: RowPartOutput): void {
@@ -122,11 +126,15 @@ export class DesiredRows implements DesiredPart<RowPartOutput> {
     }
     const slot = this.#slot(output.row);
     const key = memberKey(output.column, output.member);
-    const present = slot.members.get(key);
-    if (present !== undefined && present.emitters > 1) present.emitters--;
-    else slot.members.delete(key);
+    const rest = (slot.members.get(key) ?? []).filter((one) => one !== output);
+    this.#setMember(slot, output.row, key, rest);
     this.#tidy(output.row, slot);
-    this.markMember(output.row, key);
+  }
+
+  /** Keys of the row that several rules emit, by `memberKey`, with their outputs in the order of `olderKey`. */
+  *sharedKeys(id: RowId): Generator<readonly [MemberKey, readonly KeyOutput[]]> {
+    const { members } = this.#rows.get(id) ?? { members: NO_MEMBERS };
+    for (const key of this.#sharedKeys.get(id) ?? []) yield [key, (members.get(key) ?? []).filter(isKey)];
   }
 
   /** Marks one member of a row as due. */
@@ -134,6 +142,17 @@ export class DesiredRows implements DesiredPart<RowPartOutput> {
     let keys = this.dueMembers.get(id);
     if (keys === undefined) this.dueMembers.set(id, (keys = new Set()));
     keys.add(key);
+  }
+
+  #setMember(slot: MutableSlot, row: RowId, key: MemberKey, outputs: readonly MemberOutput[]): void {
+    const isShared = outputs.length > 1 && outputs.every(isKey);
+    if (outputs.length === 0) slot.members.delete(key);
+    else slot.members.set(key, isShared ? outputs.toSorted(olderKey) : outputs);
+    const shared = this.#sharedKeys.get(row);
+    if (isShared && shared === undefined) this.#sharedKeys.set(row, new Set([key]));
+    else if (isShared) shared?.add(key);
+    else if (shared?.delete(key) === true && shared.size === 0) this.#sharedKeys.delete(row);
+    this.markMember(row, key);
   }
 
   #selection(output: SelectionOutput, by: 1 | -1): void {
@@ -160,4 +179,8 @@ export class DesiredRows implements DesiredPart<RowPartOutput> {
   #tidy(id: RowId, slot: MutableSlot): void {
     if (slot.rows.length === 0 && slot.members.size === 0 && slot.selections === 0) this.#rows.delete(id);
   }
+}
+
+function isKey(output: MemberOutput): output is KeyOutput {
+  return 'owner' in output;
 }

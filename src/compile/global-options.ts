@@ -10,7 +10,7 @@ import { clusterObject } from '../world/built-in.ts';
 import { ONCE } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
-import type { Output } from './output.ts';
+import type { KeyOutput, Output } from './output.ts';
 
 export const globalOptions: Rule = {
   name: 'global-options',
@@ -21,6 +21,7 @@ export const globalOptions: Rule = {
       row: GLOBAL_ROW,
       column: 'options',
       member: { key, value },
+      ...emitter(world),
     })),
     ...layoutRelease(world),
     ...reports(world),
@@ -39,7 +40,13 @@ const LAYOUT_RELEASE = 'v1.17.0';
 
 function layoutRelease(world: World): readonly Output[] {
   if (!mayEmit(world) || world.rows.keyless.exist) return [];
-  return [{ kind: 'member', row: GLOBAL_ROW, column: 'external_ids', member: { key: 'kube-ovn-version', value: LAYOUT_RELEASE } }];
+  const member = { key: 'kube-ovn-version', value: LAYOUT_RELEASE };
+  return [{ kind: 'member', row: GLOBAL_ROW, column: 'external_ids', member, ...emitter(world) }];
+}
+
+/** The default Vpc, whether it exists yet or not: it has them for the whole cluster. */
+function emitter({ settings: { defaultVpc } }: World): Pick<KeyOutput, 'owner' | 'rule'> {
+  return { owner: { kind: 'vpc', namespace: '', name: defaultVpc, uid: '', created: '' }, rule: globalOptions.name };
 }
 
 function emittedOptions(world: World): Readonly<Record<string, string>> {

@@ -1,4 +1,5 @@
 /** Outputs by identity, and the identities whose outputs have changed: all that a target needs whose outputs have one identity each. */
+import { byContents } from '../world/content-order.ts';
 import type { AnyOutput, DesiredPart } from './outputs.ts';
 
 const NONE: readonly never[] = [];
@@ -9,15 +10,24 @@ export class KeyedOutputs<O extends AnyOutput, Id extends string = string> imple
   readonly due = new Set<Id>();
   readonly #idOf: (output: O) => Id;
   readonly #outputs = new Map<Id, readonly O[]>();
+  /** Identities with several outputs, which are not in order yet. */
+  readonly #unordered = new Set<Id>();
 
-  /** @param idOf the identity of an output: a pure function */
-  constructor(kinds: readonly O['kind'][], idOf: (output: O) => Id) {
+  readonly #isOrdered: boolean;
+
+  /**
+   * @param idOf the identity of an output: a pure function
+   * @param order `any` where the reader merges the outputs for an identity in such a way that their order does not matter
+   */
+  constructor(kinds: readonly O['kind'][], idOf: (output: O) => Id, order: 'by contents' | 'any' = 'by contents') {
     this.kinds = kinds;
     this.#idOf = idOf;
+    this.#isOrdered = order === 'by contents';
   }
 
-  /** The outputs for an identity, in the order in which they were added. */
+  /** The outputs for an identity, in an order that follows from their contents: not from the order in which rules emitted them. */
   of(id: Id): readonly O[] {
+    if (this.#unordered.delete(id)) this.#outputs.set(id, (this.#outputs.get(id) ?? NONE).toSorted(byContents));
     return this.#outputs.get(id) ?? NONE;
   }
 
@@ -34,14 +44,16 @@ export class KeyedOutputs<O extends AnyOutput, Id extends string = string> imple
     const id = this.#idOf(output);
     const present = this.#outputs.get(id);
     this.#outputs.set(id, present === undefined ? [output] : [...present, output]);
+    if (present !== undefined && this.#isOrdered) this.#unordered.add(id);
     this.due.add(id);
   }
 
   remove(output: O): void {
     const id = this.#idOf(output);
-    const rest = this.of(id).filter((one) => one !== output);
+    const rest = (this.#outputs.get(id) ?? NONE).filter((one) => one !== output);
     if (rest.length === 0) this.#outputs.delete(id);
     else this.#outputs.set(id, rest);
+    if (rest.length < 2) this.#unordered.delete(id);
     this.due.add(id);
   }
 }

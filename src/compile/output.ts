@@ -46,15 +46,32 @@ export interface RowOutput {
   readonly leftover?: true;
 }
 
-/**
- * One element of a shared set column, or one key of a shared map column. Several rules may emit the same member. It takes effect while
- * another rule emits the row, or the row is not Kiln's to delete.
- */
-export interface MemberOutput {
+/** One element of a shared set column, or one key of a shared map column. */
+export interface Member {
   readonly kind: 'member';
   readonly row: RowId;
   readonly column: string;
   readonly member: RowRef | Scalar | { readonly key: string; readonly value: string };
+}
+
+/**
+ * A member that a rule emits. Several rules may emit the same one. It takes effect while another rule emits the row, or the row is not
+ * Kiln's to delete.
+ */
+export type MemberOutput = ElementOutput | KeyOutput;
+
+export interface ElementOutput extends Member {
+  readonly member: RowRef | Scalar;
+}
+
+/**
+ * One key of a shared map column. Of several values for one key one is written, the same in every process (`olderKey`); the others are
+ * conflicts, reported on the owners of all. A key that the row output has itself comes before all of them.
+ */
+export interface KeyOutput extends Member {
+  readonly member: { readonly key: string; readonly value: string };
+  readonly owner: RowOwner;
+  readonly rule: string;
 }
 
 /**

@@ -1,4 +1,7 @@
-/** A row that an object needs and cannot have: a foreign row has its name, an older object claims it, or OVSDB answered with an error. */
+/**
+ * A row, or a key of a shared map column, that an object needs and cannot have: a foreign row has its name, an older object claims it, or
+ * OVSDB answered with an error.
+ */
 import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { keysOf } from '../world/domain.ts';
@@ -22,8 +25,8 @@ export const rowConflictReport: Rule = {
   name: 'row-conflict',
   over: (world) => keysOf(world.rowConflicts),
   run: (world, id) => {
-    const { owners, message } = world.rowConflicts.get(id) ?? NO_CONFLICT;
-    return owners.flatMap((owner): readonly ReportOutput[] => {
+    const { owners, winner, message } = world.rowConflicts.get(id) ?? NO_CONFLICT;
+    return [...owners, ...(winner === undefined ? [] : [winner])].flatMap((owner): readonly ReportOutput[] => {
       const [kind = '', , ...rest] = owner.split('/');
       const key = rest.join('/');
       const resource = resourceOfKind(kind);

@@ -1,5 +1,5 @@
-/** Which of several row outputs for one identity is written. */
-import type { RowOutput } from './output.ts';
+/** Which of several outputs for one identity is written: of rows, and of keys of a shared map column. */
+import type { KeyOutput, RowOutput } from './output.ts';
 
 /** Owners of rows that the networks of all tenants depend on: they have precedence over pods and others, whatever their age. */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
@@ -11,12 +11,25 @@ const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 export function older(a: RowOutput, b: RowOutput): number {
   return (
     Number(a.leftover === true) - Number(b.leftover === true) ||
+    byOwner(a, b) ||
+    byText(JSON.stringify(a.columns), JSON.stringify(b.columns)) ||
+    byText(JSON.stringify(a.externalIds ?? {}), JSON.stringify(b.externalIds ?? {}))
+  );
+}
+
+/** The same order for outputs of one key. */
+export function olderKey(a: KeyOutput, b: KeyOutput): number {
+  return byOwner(a, b) || byText(a.member.value, b.member.value);
+}
+
+type Owned = Pick<RowOutput, 'owner' | 'rule'>;
+
+function byOwner(a: Owned, b: Owned): number {
+  return (
     Number(INFRASTRUCTURE.has(b.owner.kind)) - Number(INFRASTRUCTURE.has(a.owner.kind)) ||
     byText(a.owner.created, b.owner.created) ||
     byText(a.owner.uid, b.owner.uid) ||
-    byText(a.rule, b.rule) ||
-    byText(JSON.stringify(a.columns), JSON.stringify(b.columns)) ||
-    byText(JSON.stringify(a.externalIds ?? {}), JSON.stringify(b.externalIds ?? {}))
+    byText(a.rule, b.rule)
   );
 }
 

@@ -10,9 +10,10 @@ import type { DerivedTable } from '../world/derived-table.ts';
 import { selection } from '../world/selections/selection.ts';
 import type { View, ViewEntry, ViewMember } from '../world/selections/view.ts';
 import { memberName } from '../world/selections/view.ts';
+import { byContents } from '../world/content-order.ts';
 import type { LiveSet } from '../world/sets/live-set.ts';
 import type { World } from '../world/world.ts';
-import type { MemberOutput, SelectionOutput } from './output.ts';
+import type { Member, SelectionOutput } from './output.ts';
 
 /** One output in effect. */
 interface Attached {
@@ -90,7 +91,8 @@ export class SelectedMembers {
   }
 
   /** A member of the row, by its column and name. */
-  find(row: RowId, column: string, name: string): MemberOutput | undefined {
+  find(row: RowId, column: string, name: string): Member | undefined {
+    let found: ViewMember | undefined;
     for (const { output, labelSets } of this.#attached.get(row) ?? NONE) {
       if (output.column !== column) continue;
       const { table } = this.#viewOf(output.view);
@@ -98,14 +100,15 @@ export class SelectedMembers {
         const entry = table.peek(pod);
         if (entry === undefined || !labelSets.hasNow(entry.labelSet)) continue;
         const member = entry.members.find((one) => memberName(one) === name);
-        if (member !== undefined) return { kind: 'member', row, column, member };
+        // Pods may give one key different values: the same one in every process.
+        if (member !== undefined && (found === undefined || byContents(member, found) < 0)) found = member;
       }
     }
-    return undefined;
+    return found === undefined ? undefined : { kind: 'member', row, column, member: found };
   }
 
   /** All members of the row; one that several pods or selections give comes several times. */
-  *of(row: RowId): Generator<MemberOutput> {
+  *of(row: RowId): Generator<Member> {
     for (const { output, labelSets } of this.#attached.get(row) ?? NONE) {
       const { table } = this.#viewOf(output.view);
       for (const labelSet of labelSets.now())

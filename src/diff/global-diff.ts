@@ -4,7 +4,7 @@
  *
  * Cost: one pass over the keys of the row, whatever changed in it.
  */
-import type { MemberOutput } from '../compile/output.ts';
+import type { Member } from '../compile/output.ts';
 import { GLOBAL_ROW, heldKey, recordedKey, recordedKeys, recordKey } from '../nb/global-keys.ts';
 import type { GlobalColumn, GlobalKey } from '../nb/global-keys.ts';
 import type { Edit, Verdict } from './edits.ts';
@@ -64,7 +64,7 @@ function desiredKeys({ desired, canHold }: DiffContext): readonly (GlobalKey & {
   return [...desired.members(GLOBAL_ROW)].flatMap((output) => keyOf(output, canHold));
 }
 
-function keyOf({ column, member }: MemberOutput, canHold: DiffContext['canHold']): readonly (GlobalKey & { readonly value: string })[] {
+function keyOf({ column, member }: Member, canHold: DiffContext['canHold']): readonly (GlobalKey & { readonly value: string })[] {
   if ((column !== 'options' && column !== 'external_ids') || typeof member !== 'object' || !('key' in member)) return [];
   return canHold('NB_Global', column) ? [{ column, key: member.key, value: member.value }] : [];
 }

@@ -6,7 +6,7 @@
  */
 import type { MemberKey, RowSlot } from '../compile/desired-rows.ts';
 import { memberKey } from '../compile/desired-rows.ts';
-import type { MemberOutput } from '../compile/output.ts';
+import type { Member } from '../compile/output.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isRowRef, tableOf } from '../nb/row-id.ts';
@@ -70,7 +70,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
 function contribute(
   id: RowId,
   uuid: Uuid,
-  { column, member }: MemberOutput,
+  { column, member }: Member,
   held: Observed | undefined,
   context: DiffContext,
   missing: string[],
@@ -80,7 +80,8 @@ function contribute(
   if (!context.canHold(table, column)) return undefined;
   const now = held?.row[column];
   if (typeof member === 'object' && !isRowRef(member)) {
-    if (!(now instanceof Map && now.get(member.key) === member.value))
+    // A key of the row output is compared with the row.
+    if (!hasOwnKey(context.desired.row(id), column, member.key) && !(now instanceof Map && now.get(member.key) === member.value))
       edits.push({ kind: 'keys', table, uuid, column, set: { [member.key]: member.value }, remove: [] });
     return undefined;
   }
@@ -125,8 +126,7 @@ function removalOf(
   if (now instanceof Map) {
     if (!now.has(name) || !isRemovable(name, mode)) return NONE;
     // A key of the row output is compared with the row.
-    const base = slot?.rows[0]?.columns[column];
-    if (typeof base === 'object' && base !== null && Object.hasOwn(base, name)) return NONE;
+    if (hasOwnKey(slot, column, name)) return NONE;
     return [{ kind: 'keys', table, uuid, column, set: {}, remove: [name] }];
   }
   if (!(now instanceof Set)) return NONE;
@@ -143,6 +143,11 @@ function removalOf(
   const gone = isDangling(name, now, context) ? [name as Uuid] : ownHeld(name as RowId, now, context);
   // A row that an undo restored stays where it was.
   return gone.filter((value) => !isKept(value, context)).map((value) => ({ kind: 'member', table, uuid, column, add: false, value }));
+}
+
+function hasOwnKey(slot: RowSlot | undefined, column: string, key: string): boolean {
+  const base = slot?.rows[0]?.columns[column];
+  return typeof base === 'object' && base !== null && Object.hasOwn(base, key);
 }
 
 function isKept(uuid: Uuid, { rows, isHeld }: DiffContext): boolean {

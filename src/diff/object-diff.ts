@@ -1,7 +1,8 @@
 /** One Kubernetes object: the outputs of the rules against the observed object. */
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import type { DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
+import { byContents } from '../world/content-order.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import type { ConditionDiff, ConditionStamp, PlannedEvent } from './condition-diff.ts';
@@ -76,7 +77,7 @@ export function diffObject(
   const { namespace, name } = splitKey(key);
   const target = { resource, namespace, name };
   if (observed === undefined) {
-    const create = outputs.find((output) => output.kind === 'create');
+    const create = firstOf(outputs.filter((output) => output.kind === 'create'));
     return create === undefined ? [] : [{ ...target, verb: 'create', object: create.object, events: [] }];
   }
   const { uid, deletionTimestamp } = observed.metadata;
@@ -175,7 +176,7 @@ function conditionDiff(
 ): ConditionDiff | undefined {
   const { conditions, statusSubresource, sharedConditions } = traitsOf(resource);
   if (conditions === 'none') return undefined;
-  const desired = gathered(patches, (patch) => patch.conditions);
+  const desired = oneOfEachType(gathered(patches, (patch) => patch.conditions));
   const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
   // Without the subresource each status write is a new generation: observedGeneration would never equal it.
   const observedGeneration = conditions === 'status' && !statusSubresource ? undefined : observed.metadata.generation;
@@ -277,13 +278,40 @@ function fieldsPatch(
   for (const fields of contributions) {
     if (fields === undefined) continue;
     for (const name of Object.keys(fields)) {
-      const value = fields[name];
+      const value = chosen(name, fields[name], contributions);
       if (value === undefined) continue;
       if (value === null ? held[name] !== undefined && held[name] !== null : !sameJson(held[name], value))
         (patch ??= {})[name] = value === null ? null : mergeable(value, held[name]);
     }
   }
   return patch;
+}
+
+/** The value of a field that several contributions name: a value before its removal, then by text. So their order does not matter. */
+function chosen(name: string, value: unknown, contributions: readonly (Readonly<Record<string, unknown>> | undefined)[]): unknown {
+  if (contributions.length === 1) return value;
+  let found = value;
+  for (const fields of contributions) {
+    const other = fields?.[name];
+    if (other === undefined || other === found || other === null) continue;
+    if (found === undefined || found === null || byContents(other, found) < 0) found = other;
+  }
+  return found;
+}
+
+/** Of conditions of one type the first by text, in whatever order they are. */
+function oneOfEachType(conditions: readonly ConditionOutput[]): readonly ConditionOutput[] {
+  if (conditions.length < 2) return conditions;
+  const found = new Map<string, ConditionOutput>();
+  for (const one of conditions) {
+    const other = found.get(one.type);
+    if (other === undefined || byContents(one, other) < 0) found.set(one.type, one);
+  }
+  return found.size === conditions.length ? conditions : [...found.values()];
+}
+
+function firstOf<T>(outputs: readonly T[]): T | undefined {
+  return outputs.length < 2 ? outputs[0] : outputs.toSorted(byContents)[0];
 }
 
 /** A merge patch merges objects: a key to remove must be null in it. */

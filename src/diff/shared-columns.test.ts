@@ -92,7 +92,7 @@ for (const { mode, id, column, base, member, held } of COLUMNS) {
     {
       name: 'contributed',
       over: (world) => keysOf(world.namespaces),
-      run: (_, key) => [{ kind: 'member', row: id, column, member: member(key) }],
+      run: (_, key) => [{ kind: 'member', row: id, column, member: member(key), owner, rule: 'contributed' } as MemberOutput],
     },
   ];
   const started = (): RuleBench => {

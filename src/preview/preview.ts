@@ -4,6 +4,7 @@
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { foundConflict } from '../commit/found-conflict.ts';
+import { KeyConflicts } from '../commit/key-conflicts.ts';
 import { planRows } from '../commit/plan-rows.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { Desired } from '../compile/desired.ts';
@@ -66,12 +67,14 @@ export class Preview {
   readonly #waiting = new Set<RowId>();
   readonly #verdicts = new Map<RowId, Verdict>();
   readonly #conflicts = new Map<RowId, string>();
+  readonly #keyConflicts: KeyConflicts;
   readonly #writes = new Map<string, ObjectWrite>();
 
   constructor({ world, rows, schema, now }: PreviewOptions) {
     this.world = world;
     this.#now = now;
     this.desired = new Desired(world);
+    this.#keyConflicts = new KeyConflicts(world, this.desired.rows);
     this.#northbound = new MemoryNorthbound(schema);
     this.api = new MemoryApi(world, now, (id) => this.#dueObjects.add(id));
     const failed = ({ rule, key, error }: { readonly rule: string; readonly key: string; readonly error: unknown }): void => {
@@ -174,6 +177,7 @@ export class Preview {
     if (verdict.kind === 'conflict') this.#conflicts.set(id, verdict.message);
     else if (whole) this.#conflicts.delete(id);
     if (whole) this.#reportConflict(id, verdict);
+    else this.#keyConflicts.compared(id);
     if (verdict.kind !== 'change') return false;
     const changes = this.#northbound.apply(verdict.edits);
     if (changes.length === 0) return false;

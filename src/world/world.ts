@@ -79,6 +79,8 @@ export interface CollectionState {
 export interface RowConflict {
   /** Owner texts of the objects that need it and do not get it. */
   readonly owners: readonly string[];
+  /** Owner text of the object that has it, where that object is told as well. */
+  readonly winner?: string;
   readonly message: string;
 }
 

@@ -58,7 +58,7 @@ function rowFaults(world: World, desired: DesiredRows, id: RowId, schema: Databa
     if (parent !== undefined && (row.parent?.uuid !== parent.uuid || row.parent.column !== desiredRow.parent?.column))
       return [`it is not in ${desiredRow.parent?.id ?? ''}`];
     const values = schema.tables.get(row.table)?.columns;
-    const memberOutputs = [...members.values()].map(({ output }) => output);
+    const memberOutputs = [...members.values()].flatMap((outputs) => outputs.slice(0, 1));
     const strays =
       parent === undefined ? [] : world.rows.parentsOf(row.uuid).filter(({ uuid }) => world.rows.entry(uuid)?.id !== parent.id);
     if (strays.length > 0) return [`it is in ${strays.map(({ table }) => table).join(', ')} beside ${desiredRow.parent?.id ?? ''}`];
@@ -74,7 +74,7 @@ function rowFaults(world: World, desired: DesiredRows, id: RowId, schema: Databa
     if (more.length > 0) return more;
   }
   return row !== undefined && (row.ownership.kind === 'ours' || row.table === 'NB_Global')
-    ? [...members.values()].flatMap(({ output }) => memberFault(world, row, output))
+    ? [...members.values()].flatMap((outputs) => outputs.slice(0, 1)).flatMap((output) => memberFault(world, row, output))
     : [];
 }
 

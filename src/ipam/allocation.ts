@@ -2,7 +2,7 @@
 
 import { formatAddress } from '../net/address.ts';
 import type { Address, Family } from '../net/address.ts';
-import { cidrContains, formatCidr } from '../net/cidr.ts';
+import { cidrContains, unusableAre } from '../net/cidr.ts';
 import { formatDualCidr, ofFamily, protocolOf } from '../net/dual.ts';
 import type { Dual, Protocol } from '../net/dual.ts';
 import { macFromNumber, macToNumber } from '../net/mac.ts';
@@ -219,7 +219,7 @@ class Chooser {
     if (network === '') return text;
     const own = ofFamily(spec?.cidrs ?? {}, address.family);
     return own !== undefined && cidrContains(own, address)
-      ? `${text}: the first and the last address of ${formatCidr(own)} are never allocated`
+      ? `${text}: ${unusableAre(own)} never allocated`
       : `${text}: its CIDR is ${network}`;
   }
 

@@ -49,7 +49,7 @@ const pools = [
   ],
   [
     { name: 'q', ips: ['10.0.0.2..10.0.0.3'] },
-    { name: 'p', ips: ['10.0.0.3', 'fd00::6'] },
+    { name: 'p', ips: ['10.0.0.3', 'fd00::6..fd00::7'] },
   ],
 ];
 const spec = fc
@@ -65,7 +65,7 @@ const address = fc.oneof(
   fc.nat(16).map((n) => addressOf(`10.0.0.${n}`)),
   fc.nat(9).map((n) => addressOf(`fd00::${n}`)),
   fc.nat(9).map((n) => addressOf(`fd00::20:0:0:${n}`)),
-  fc.constant(addressOf('fd00::ffff:ffff:ffff:fffe')),
+  fc.constantFrom(addressOf('fd00::ffff:ffff:ffff:fffe'), addressOf('fd00::ffff:ffff:ffff:ffff')),
 );
 const holder = fc
   .record({

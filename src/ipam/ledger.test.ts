@@ -25,6 +25,27 @@ describe('giving addresses', () => {
     assert.deepEqual(ledger.counts('s', 4), { available: 0n, using: 3n });
   });
 
+  test('the last address of an IPv6 network is for who names it, and of a pool that has it; the last of an IPv4 one for nobody', () => {
+    const named = (ledger: Ledger, name: string, address: string): string =>
+      text(
+        ledger.allocate('s', {
+          holder: { kind: 'ip', key: name, claimant: name },
+          static: address.includes(':') ? { v6: at(address) } : { v4: at(address) },
+        }),
+      );
+    const six = { cidrBlock: 'fd00::/126', gateway: 'fd00::1', excludeIps: [] };
+    const { ledger } = ledgerOf(six);
+    assert.deepEqual([give(ledger, 'a'), give(ledger, 'b')], ['fd00::2', 'NoAvailableAddress']);
+    assert.equal(named(ledger, 'c', 'fd00::3'), 'fd00::3');
+    assert.equal(named(ledger, 'd', 'fd00::'), 'AddressOutOfRange');
+    const pooled = ledgerOf({ ...six, pools: [{ name: 'p', ips: ['fd00::2..fd00::3'] }] }).ledger;
+    const from = (name: string): string => text(pooled.allocate('s', { holder: { kind: 'ip', key: name, claimant: name }, pools: ['p'] }));
+    assert.deepEqual([from('a'), from('b')], ['fd00::2', 'fd00::3']);
+    const gateway = ledgerOf({ ...six, gateway: 'fd00::3' }).ledger;
+    assert.deepEqual([give(gateway, 'a'), named(gateway, 'b', 'fd00::3')], ['fd00::1', 'AddressConflict']);
+    assert.equal(named(ledgerOf(v4).ledger, 'a', '10.16.0.7'), 'AddressOutOfRange');
+  });
+
   test('a claimant gets the same address again, by any holder', () => {
     const { ledger } = ledgerOf(dual);
     assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2');

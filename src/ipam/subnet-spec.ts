@@ -1,6 +1,6 @@
 /** The fields of a Subnet and its IPPools that decide which addresses can be allocated. */
 
-import { cidrContains, firstUsable, lastUsable, sameCidr } from '../net/cidr.ts';
+import { cidrContains, cidrSize, firstUsable, lastUsable, sameCidr } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { parseDualAddress, parseDualCidr, splitList } from '../net/dual.ts';
 import type { Dual } from '../net/dual.ts';
@@ -117,7 +117,13 @@ export function zonesOf(cidr: Cidr, spec: SubnetSpec, pools: readonly PoolSpec[]
     .filter((gateway) => cidrContains(cidr, gateway))
     .map(({ value }) => ({ first: value - base, last: value - base }));
   const named = pools.map((pool) => rangesOf(pool.ranges, family, base));
-  return cutZones(universe, IntervalSet.of(gateways), rangesOf(spec.excluded, family, base), named);
+  return cutZones(universe, IntervalSet.of(gateways), rangesOf(spec.excluded, family, base), named, unlisted(cidr));
+}
+
+/** The last address of an IPv6 network: Kube-OVN gives it to nobody and does not count it, so it is for who names it, or a pool with it. */
+function unlisted(cidr: Cidr): IntervalSet {
+  const last = cidrSize(cidr) - 1n;
+  return cidr.family === 6 && last > 1n ? IntervalSet.between(last, last) : IntervalSet.empty;
 }
 
 /** Whether all fields that this folder reads are equal. */

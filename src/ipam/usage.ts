@@ -113,14 +113,7 @@ export function usageOf(subnet: SubnetState): Usage {
     const sorted = space.held.sorted();
     families[field] = {
       ...countsOf(space),
-      ...rangesOf(
-        space,
-        family,
-        sorted,
-        space.zones.all.keys(),
-        (zone) => zone?.standing !== 'gateway' && zone?.standing !== 'excluded',
-        isOpen,
-      ),
+      ...rangesOf(space, family, sorted, space.zones.all.keys(), (zone) => zone === undefined || isOpen(zone), isOpen),
     };
     for (const [index, name] of subnet.pools.entries()) {
       const own = space.zones.ofPool(index);
@@ -137,7 +130,7 @@ export function usageOf(subnet: SubnetState): Usage {
 
 /** The sets behind the counts, of the whole Subnet or of one pool. */
 export function addressSetsOf(space: Space, pool: number | undefined, pools: number): AddressSets {
-  const zones = space.zones.all.filter((zone) => pool === undefined || zone.pool === pool);
+  const zones = space.zones.all.filter((zone) => zone.standing !== 'unlisted' && (pool === undefined || zone.pool === pool));
   const all = IntervalSet.of(zones);
   const held = IntervalSet.of(Array.from(space.held.sorted(), single)).intersect(all);
   const available = IntervalSet.of(zones.filter(isOpen)).subtract(held);

@@ -3,15 +3,16 @@
  * Subnet's spec alone, not on holds.
  */
 
-import type { IntervalSet } from '../net/interval-set.ts';
+import { IntervalSet } from '../net/interval-set.ts';
 import { none } from './none.ts';
 import { toOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 
 /**
- * `open`: any request may get it. `excluded`: only a request for exactly this address. `gateway`: never allocated.
+ * `open`: any request may get it. `excluded`: only a request for exactly this address. `unlisted`: likewise, and it counts as no address of
+ * the Subnet. `gateway`: never allocated.
  */
-export type Standing = 'open' | 'excluded' | 'gateway';
+export type Standing = 'open' | 'excluded' | 'unlisted' | 'gateway';
 
 export interface Zone {
   readonly first: bigint;
@@ -96,15 +97,24 @@ export class Zones {
   }
 }
 
-/** Divides `universe`. `named` are disjoint; the gateway is reserved in any pool. */
-export function cutZones(universe: IntervalSet, gateways: IntervalSet, excluded: IntervalSet, named: readonly IntervalSet[]): Zones {
+/** Divides `universe`. `named` are disjoint; the gateway is reserved in any pool. What a pool names is listed. */
+export function cutZones(
+  universe: IntervalSet,
+  gateways: IntervalSet,
+  excluded: IntervalSet,
+  named: readonly IntervalSet[],
+  unlisted: IntervalSet,
+): Zones {
   const zones: Zone[] = [];
   const add = (pool: number, set: IntervalSet): void => {
     const inside = set.intersect(universe);
+    const hidden = pool === 0 ? unlisted.subtract(gateways) : IntervalSet.empty;
+    const listed = inside.subtract(gateways).subtract(hidden);
     const parts: [Standing, IntervalSet][] = [
       ['gateway', inside.intersect(gateways)],
-      ['excluded', inside.intersect(excluded).subtract(gateways)],
-      ['open', inside.subtract(excluded).subtract(gateways)],
+      ['unlisted', inside.intersect(hidden)],
+      ['excluded', listed.intersect(excluded)],
+      ['open', listed.subtract(excluded)],
     ];
     for (const [standing, part] of parts) for (const { first, last } of part.intervals) zones.push({ first, last, pool, standing });
   };

@@ -1,8 +1,8 @@
 /**
  * CIDR blocks (RFC 4632, RFC 4291 section 2.3), and the addresses of a block that hosts may have.
  *
- * Usable addresses follow Kube-OVN, for both families alike: all but the first and the last;
- * of a /31 or /127 both (RFC 3021, RFC 6164); of a /32 or /128 the one.
+ * Usable are all but the first (the network, or the anycast address of its routers) and, for IPv4, the last, which is the broadcast address:
+ * IPv6 has none. Of a /31 or /127 both are (RFC 3021, RFC 6164), of a /32 or /128 the one.
  */
 
 import { bitsOf, formatAddress, parseAddress, partProblem } from './address.ts';
@@ -87,12 +87,13 @@ export function firstUsable(cidr: Cidr): Address {
 }
 
 export function lastUsable(cidr: Cidr): Address {
-  return { family: cidr.family, value: cidr.base + cidrSize(cidr) - 1n - edgeOf(cidr) };
+  const { family, value } = lastAddress(cidr);
+  return { family, value: family === 4 ? value - edgeOf(cidr) : value };
 }
 
-/** Number of addresses from `firstUsable` to `lastUsable`. */
-export function usableCount(cidr: Cidr): bigint {
-  return cidrSize(cidr) - 2n * edgeOf(cidr);
+/** Subject and verb of a sentence about the addresses of a block that no host may have. */
+export function unusableAre(cidr: Cidr): string {
+  return cidr.family === 4 ? `the first and the last address of ${formatCidr(cidr)} are` : `the first address of ${formatCidr(cidr)} is`;
 }
 
 /** Whether a host may have the address: it is between `firstUsable` and `lastUsable`. */
@@ -121,6 +122,7 @@ export function sameCidr(a: Cidr, b: Cidr): boolean {
   return a.family === b.family && a.prefix === b.prefix && a.base === b.base;
 }
 
+/** Number of addresses at an end of the block that are not for hosts. */
 function edgeOf(cidr: Cidr): bigint {
   return bitsOf(cidr.family) - cidr.prefix > 1 ? 1n : 0n;
 }

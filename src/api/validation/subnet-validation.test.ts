@@ -15,6 +15,7 @@ const accepted: readonly [string, SubnetSpec][] = [
   ['IPv6 before IPv4', { cidrBlock: 'fd00:1::/64,10.1.0.0/16' }],
   ['host bits', { cidrBlock: '10.1.2.3/16' }],
   ['a /31', { cidrBlock: '10.1.0.0/31', gateway: '10.1.0.0' }],
+  ['an IPv6 gateway at the last address', { cidrBlock: 'fd00::/64', gateway: 'fd00::ffff:ffff:ffff:ffff' }],
   ['a /127', { cidrBlock: 'fd00::/127', gateway: 'fd00::' }],
   ['a gateway of one family of two', { ...dual, gateway: 'fd00:1::1' }],
   ['exclusions beyond the network', { ...sound, excludeIps: ['10.1.0.1', '10.1.0.5..10.1.0.9', '192.168.0.1'] }],

@@ -123,7 +123,10 @@ const hostAddress = (
     return breach(`is outside of spec.cidrBlock ${formatDualCidr(cidrs)}`, `${field} must lie in the Subnet`);
   if (!isUsable(cidr, address)) {
     const usable = formatRange({ family: cidr.family, first: firstUsable(cidr).value, last: lastUsable(cidr).value });
-    return breach(`is the first or last address of ${formatCidr(cidr)}`, `hosts of this network can have ${usable}`);
+    return breach(
+      `is ${cidr.family === 4 ? 'the first or last' : 'the first'} address of ${formatCidr(cidr)}`,
+      `hosts of this network can have ${usable}`,
+    );
   }
   return address;
 };

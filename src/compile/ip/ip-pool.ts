@@ -170,7 +170,7 @@ function withoutAddresses(world: World, { name, spec }: PoolView, usage: SubnetU
         field: 'spec.ips',
         value: spec.ips.join(','),
         problem: `has no address that Subnet ${spec.subnet} gives`,
-        rule: 'the gateway, the addresses in spec.excludeIps, those of ports of other programs, and the first and the last address of a network are not allocated',
+        rule: 'the gateway, the addresses in spec.excludeIps, those of ports of other programs, the first address of a network, and the last one of an IPv4 network are not allocated',
       },
     ),
   ];

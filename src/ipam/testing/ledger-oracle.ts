@@ -322,7 +322,16 @@ function gatewaySet(spec: SubnetSpec, family: Family): IntervalSet {
 
 function openSet(spec: SubnetSpec, family: Family): IntervalSet {
   const excluded = IntervalSet.of(spec.excluded.filter((range) => range.family === family));
-  return universe(spec, family).subtract(gatewaySet(spec, family)).subtract(excluded);
+  const unasked = poolSet(spec, family, '').intersect(lastOfIpv6(spec, family));
+  return universe(spec, family).subtract(gatewaySet(spec, family)).subtract(excluded).subtract(unasked);
+}
+
+/** IPv6 has no broadcast address, but the last one is given only to who names it, or a pool with it. */
+function lastOfIpv6(spec: SubnetSpec, family: Family): IntervalSet {
+  const cidr = cidrOf(spec, family);
+  if (family === 4 || cidr === undefined || cidr.prefix > 126) return IntervalSet.empty;
+  const last = cidr.base + (1n << BigInt(128 - cidr.prefix)) - 1n;
+  return IntervalSet.between(last, last);
 }
 
 function poolSet(spec: SubnetSpec, family: Family, name: string): IntervalSet {

@@ -55,7 +55,11 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
     return problem(`is outside of Subnet ${subnet}`, `list addresses of ${view.cidr}`);
   if (canonicalAddress(network?.gateway ?? '') === text) return problem(`is the gateway of Subnet ${subnet}`, 'list another address', true);
   if (!isUsable(cidr, address))
-    return problem(`is the network or the broadcast address of Subnet ${subnet}`, 'list addresses that a host can have', true);
+    return problem(
+      `is the network${address.family === 4 ? ' or the broadcast' : ''} address of Subnet ${subnet}`,
+      'list addresses that a host can have',
+      true,
+    );
   const holders = world.ask(addressHolder, `${subnet} ${text}`);
   const holder = holders.find((one) => !isOwn(world, nic, subnet, one));
   if (holder !== undefined)

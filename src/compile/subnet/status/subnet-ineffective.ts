@@ -112,7 +112,7 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
         field: 'spec.excludeIps',
         value: excludeIps.join(','),
         problem: `leaves no address of ${cidr} to allocate`,
-        rule: 'a pod that names no address waits for ever: only a pod that names an excluded address gets it, and none gets the gateway, or the first or the last address of a network',
+        rule: 'a pod that names no address waits for ever: only a pod that names an excluded address gets it, and none gets the gateway, the first address of a network, or the last one of an IPv4 network',
       }),
     ];
   });

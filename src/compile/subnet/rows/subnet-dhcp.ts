@@ -10,6 +10,7 @@ import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOutput } from '../../output.ts';
+import { gatewayOfPorts } from './subnet-interconnection.ts';
 import { emittedSubnet, subnetRows } from '../validity/subnet-state.ts';
 import { mtuInEffect } from '../validity/mtu-under-pods.ts';
 import type { SubnetView } from '../validity/subnet-view.ts';
@@ -100,7 +101,7 @@ export function dhcpOptions(
   if (protocol === 'IPv6') return { server_id: serverMac(world, protocol, id), ...parseOptions(text, 'DHCPv6') };
   return {
     lease_time: LEASE_SECONDS,
-    router: view.v4?.gateway ?? '',
+    router: gatewayOfPorts(world, view, 4),
     server_id: SERVER,
     server_mac: serverMac(world, protocol, id),
     mtu: String(mtuOf(world, view)),

@@ -98,6 +98,24 @@ test('the address of the spec, in both families, follows an edit; one in use is 
   assert.match(ready(made), /^False AddressConflict/);
 });
 
+test('DHCP offers the router of the Vpc, of the Subnet and of a port with options of its own, also after its address moved', () => {
+  const made = scene({ enableDHCP: true, u2oInterconnectionIP: '10.4.0.9' });
+  const { bench } = made;
+  made.pod('own', { annotations: { 'ovn.kubernetes.io/dhcp-v4-options': 'lease_time=60' } });
+  made.pod('chosen', { annotations: { 'ovn.kubernetes.io/dhcp-v4-options': 'router=10.4.0.1' } });
+  bench.converge();
+  const offered = (): readonly unknown[] =>
+    ['under|IPv4|', 'under|IPv4|own.shop', 'under|IPv4|chosen.shop'].map((id) => bench.map('DHCP_Options', id, 'options')['router']);
+  assert.deepEqual(offered(), ['10.4.0.9', '10.4.0.9', '10.4.0.1']);
+  bench.edit('subnets', 'under', { u2oInterconnectionIP: '10.4.0.10' });
+  bench.converge();
+  assert.deepEqual(offered(), ['10.4.0.10', '10.4.0.10', '10.4.0.1']);
+  bench.edit('subnets', 'under', { u2oInterconnection: false, u2oInterconnectionIP: '' });
+  bench.converge();
+  assert.deepEqual(offered(), ['10.4.0.1', '10.4.0.1', '10.4.0.1']);
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
 test('custom Vpc: a route by source to the physical gateway, in its table, and no policy about nodes', () => {
   const made = scene({ routeTable: 'rtb' }, 'blue');
   const { bench } = made;

@@ -69,6 +69,18 @@ export function isConnected({ interconnected, routed, protocol }: SubnetView): b
   return interconnected && !routed && protocol !== 'Mac';
 }
 
+/**
+ * The default gateway of its ports: of a connected Subnet the router of its Vpc, once it has an address there. That one sends to the physical
+ * gateway what is not for the overlay.
+ */
+export function gatewayOfPorts(world: World, view: SubnetView, family: Family): string {
+  const physical = ofFamily(view, family)?.gateway ?? '';
+  if (!isConnected(view) || !isOurs(world, routerPortId(view), subnetOwner(view))) return physical;
+  const networks = world.rows.column(routerPortId(view), 'networks');
+  const texts = networks instanceof Set ? [...networks] : [networks];
+  return texts.map((text) => String(text ?? '').split('/', 1)[0] ?? '').find((text) => parseAddress(text)?.family === family) ?? physical;
+}
+
 /** The address of the spec, else the one that it has, else any. */
 function requestOf(world: World, view: SubnetView, key: string): AddressRequest {
   const { name, created, ...networks } = view;

@@ -254,6 +254,27 @@ test('a list of conditions does not overwrite a newer one, in the status or in t
   assert.equal(write?.verb === 'patch' ? write.resourceVersion : '', undefined);
 });
 
+test('a label that the API server refuses does not keep the rest of a write from it: a bad value goes, a bad key is left out', () => {
+  const observed: AnyObject = { metadata: { name: 'x', uid: 'u1', resourceVersion: '7', labels: { old: 'is-there' } } };
+  const labels = { old: '{}', long: 'x'.repeat(64), edge: 'a-', 'not a key': 'v', good: 'v', 'kiln.io/empty': '' };
+  const [write] = diffObject('vips', 'x', [{ kind: 'patch', resource: 'vips', key: 'x', uid: 'u1', labels }], observed, NOW);
+  assert.deepEqual(write?.verb === 'patch' ? write.patch : undefined, {
+    metadata: { labels: { old: null, good: 'v', 'kiln.io/empty': '' } },
+  });
+  const refused = { ...labels, good: null, 'kiln.io/empty': null };
+  assert.deepEqual(
+    diffObject(
+      'vips',
+      'x',
+      [{ kind: 'patch', resource: 'vips', key: 'x', uid: 'u1', labels: refused }],
+      { metadata: { ...observed.metadata, labels: {} } },
+      NOW,
+    ),
+    [],
+    'and is not tried again',
+  );
+});
+
 test("a pod's condition that no rule emits any longer is removed by type, and the others stay", () => {
   const held = [
     { type: 'kiln.io/NetworkBound', status: 'True', reason: 'Bound' },

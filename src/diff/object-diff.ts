@@ -1,4 +1,5 @@
 /** One Kubernetes object: the outputs of the rules against the observed object. */
+import { storableLabels } from '../api/values/label-value.ts';
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
@@ -248,7 +249,7 @@ function metadataPatch(
   const annotationsPatch = fieldsPatch(annotationPatches, annotations);
   if (annotationsPatch !== undefined) patch.annotations = annotationsPatch;
   const labelsPatch = fieldsPatch(
-    patches.map((one) => one.labels),
+    patches.map((one) => (one.labels === undefined ? undefined : storableLabels(one.labels))),
     labels,
   );
   if (labelsPatch !== undefined) patch.labels = labelsPatch;

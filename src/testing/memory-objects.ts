@@ -3,6 +3,7 @@
  * conditions with their Events.
  */
 import type { Condition } from '../api/kubernetes/meta.ts';
+import { storableLabels } from '../api/values/label-value.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
 import { RejectedWrites } from '../commit/rejected-writes.ts';
 import { diffConditions, eventOfCondition } from '../diff/condition-diff.ts';
@@ -260,7 +261,7 @@ export class MemoryObjects {
       metadata: {
         ...object.metadata,
         generation: object.metadata.generation + (equal(spec, object.spec) ? 0 : 1),
-        ...(patch.labels !== undefined && { labels: merged<string>(labels ?? {}, patch.labels) }),
+        ...(patch.labels !== undefined && { labels: merged<string>(labels ?? {}, storableLabels(patch.labels)) }),
         ...((patch.annotations !== undefined || Object.keys(inAnnotation).length > 0) && {
           annotations: merged<string>(annotations ?? {}, { ...patch.annotations, ...inAnnotation }),
         }),
@@ -338,7 +339,7 @@ function changes({ finalizer, labels, annotations, spec }: PatchOutput, { metada
     fields !== undefined && !equal(merged(held, fields), held);
   return (
     finalizer !== undefined ||
-    differs(labels, metadata.labels ?? {}) ||
+    differs(labels && storableLabels(labels), metadata.labels ?? {}) ||
     differs(annotations, metadata.annotations ?? {}) ||
     differs(spec, observed)
   );

@@ -4,7 +4,7 @@
  */
 import type { Condition, Labels, ObjectMeta } from '../api/kubernetes/meta.ts';
 import { FINALIZER, labelKey, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import { allocatedAddressesIn } from './allocated-addresses.ts';
+import { allocatedAddressesIn, areAddresses } from './allocated-addresses.ts';
 import type { ResourceOfFamily } from './resources.ts';
 import { resourceOfKind, resourcesOfFamily, traitsOf } from './resources.ts';
 
@@ -118,8 +118,8 @@ export function addressObject(
  */
 function heldWithoutAnnotation(finalizers: readonly string[], requested: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
   const taken = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
-  if (taken && hasAddress(shown)) return shown;
-  return finalizers.includes(FINALIZER) && hasAddress(requested) ? requested : undefined;
+  if (taken && areAddresses(shown.v4, shown.v6)) return shown;
+  return finalizers.includes(FINALIZER) && areAddresses(requested.v4, requested.v6) ? requested : undefined;
 }
 
 export function hasAddress({ v4, v6 }: AddressTexts): boolean {

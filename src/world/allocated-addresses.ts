@@ -5,6 +5,8 @@
  */
 import type { Labels } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
+import type { Family } from '../net/address.ts';
+import { parseAddress } from '../net/address.ts';
 
 /** Each text is empty for none. */
 export interface AllocatedAddresses {
@@ -24,7 +26,13 @@ export function allocatedAddressesIn(annotations: Labels, uid: string): Allocate
   const read = text === undefined ? undefined : parsed(text);
   if (read?.['uid'] !== uid || FIELDS.some((field) => typeof read[field] !== 'string')) return undefined;
   const { subnet, type, v4, v6, mac } = read as unknown as AllocatedAddresses;
-  return subnet === '' || (v4 === '' && v6 === '') ? undefined : { subnet, type, v4, v6, mac };
+  return subnet !== '' && areAddresses(v4, v6) ? { subnet, type, v4, v6, mac } : undefined;
+}
+
+/** Whether each text is an address of its family or empty, and one is not: of anything else nobody can hold it, nor write it back. */
+export function areAddresses(v4: string, v6: string): boolean {
+  const isFit = (text: string, family: Family): boolean => text === '' || parseAddress(text)?.family === family;
+  return v4 + v6 !== '' && isFit(v4, 4) && isFit(v6, 6);
 }
 
 export function allocatedAddressesText(uid: string, { subnet, type, v4, v6, mac }: AllocatedAddresses): string {

@@ -1,21 +1,12 @@
 /** Selectors for labels that no object can have, and providers that no network can have: they never match. */
 import type { Finding, Subject } from './finding.ts';
 import { findingOf } from './finding.ts';
-import { isLabelValue } from '../values/label-value.ts';
+import { isLabelKey, isLabelValue } from '../values/label-value.ts';
 import type { LabelSelector } from '../kubernetes/meta.ts';
 import { attachmentOfProvider } from '../names.ts';
 import { DEFAULT_PROVIDER, EXTERNAL_PROVIDER } from '../well-known.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-/** A label key of Kubernetes: a name of at most 63 letters, digits, `-`, `_` and `.`, optionally after a domain and a slash. */
-function isLabelKey(text: string): boolean {
-  const [first = '', second, ...rest] = text.split('/');
-  const [domain, name] = second === undefined ? [undefined, first] : [first, second];
-  return (
-    rest.length === 0 && name !== '' && isLabelValue(name) && (domain === undefined || (domain.length <= 253 && SUBDOMAIN.test(domain)))
-  );
-}
 
 /**
  * One finding for each selector that no labels can satisfy.

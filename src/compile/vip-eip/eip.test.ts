@@ -530,3 +530,34 @@ test('an IptablesEIP with an invalid gateway or policy name has its address, wit
   assert.deepEqual(metadata.labels, { 'ovn.kubernetes.io/subnet': 'ext', 'ovn.kubernetes.io/eip_v4_ip': '172.20.0.2' });
   assert.match(made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '', /spec\.natGwDp "fe80::1" is not implemented/);
 });
+
+test('what is no address is held by nobody, whoever wrote the finalizer: it is reported, once, and the object can be deleted', () => {
+  const made = new PodScene();
+  made.subnet('ovn-vpc-external-network', { cidrBlock: '10.50.0.0/24,fd50::/64' });
+  made.bench.converge();
+  const finalizers = [FINALIZER];
+  const copied = JSON.stringify({ uid: 'uid-of-nobody', subnet: 'net', type: '', v4: '{}', v6: '', mac: '' });
+  made.bench.put('iptables-eips', { metadata: { name: 'spec', finalizers }, spec: { natGwDp: 'gw', v4ip: '{}' } });
+  made.bench.put('iptables-eips', { metadata: { name: 'status', finalizers }, spec: { v4ip: '{}' }, status: { ip: '{}' } });
+  made.bench.put('vips', {
+    metadata: { name: 'vip', finalizers, annotations: { 'kiln.io/given': copied } },
+    spec: { subnet: 'ovn-vpc-external-network', v6ip: '10.50.0.9' },
+  });
+  made.bench.converge();
+  for (const [kind, name] of [
+    ['iptables-eips', 'spec'],
+    ['iptables-eips', 'status'],
+    ['vips', 'vip'],
+  ] as const) {
+    assert.match(made.bench.conditionText(kind, name), /Accepted.*AddressInvalid.*is (not an IP|an IPv4) address/, name);
+    assert.equal(made.bench.object(kind, name)?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'], undefined);
+    made.bench.delete(kind, name);
+  }
+  made.bench.converge();
+  for (const [kind, name] of [
+    ['iptables-eips', 'spec'],
+    ['iptables-eips', 'status'],
+    ['vips', 'vip'],
+  ] as const)
+    assert.equal(made.bench.object(kind, name), undefined, name);
+});

@@ -3,7 +3,6 @@
  * of one of type `lrp`; NAT gateways, which use an IptablesEIP, are not implemented, and each object reports that.
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/vip-eip-validation.ts';
-import { isLabelValue } from '../../api/values/label-value.ts';
 import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -59,7 +58,7 @@ export const ovnEip: Rule = {
       // An OvnEip for a router port or a node port is in use.
       used: uses.count > 0 || type !== 'nat',
       labels: ({ v4, v6 }) => ({
-        [labelKey.vpc]: uses.vpc !== '' && isLabelValue(uses.vpc) ? uses.vpc : null,
+        [labelKey.vpc]: uses.vpc === '' ? null : uses.vpc,
         [labelKey.ovnEipType]: type,
         [labelKey.eipV4]: addressLabelValue(v4),
         [labelKey.eipV6]: addressLabelValue(v6),
@@ -170,10 +169,9 @@ export const iptablesEip: Rule = {
       ineffective: unreadAnnotations({ kind: 'IptablesEIP', name }, observed.metadata.annotations),
       used: nat !== '',
       labels: ({ v4 }) => ({
-        // An invalid label value would make the API server reject the whole patch.
-        [labelKey.vpcNatGatewayName]: isLabelValue(natGwDp) ? natGwDp : null,
+        [labelKey.vpcNatGatewayName]: natGwDp,
         [labelKey.eipV4]: v4,
-        [labelKey.qos]: qosPolicy !== '' && isLabelValue(qosPolicy) ? qosPolicy : null,
+        [labelKey.qos]: qosPolicy === '' ? null : qosPolicy,
       }),
       spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
       status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),

@@ -1,8 +1,8 @@
 /** The external Subnets that Vpcs request ports in: what their specs say, whether it can be carried out or not. */
 import { routerToSwitchPort } from '../api/names.ts';
-import { labelKey } from '../api/well-known.ts';
+import { kilnAnnotation, labelKey } from '../api/well-known.ts';
 import { EXTERNAL_PORTS_RULE } from '../nb/ownership.ts';
-import { identityOf, tableOf } from '../nb/row-id.ts';
+import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import { parseAddress } from '../net/address.ts';
 import { claimantOfObject } from './address-objects.ts';
 import type { ExternalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
@@ -15,9 +15,10 @@ import { defineQuery } from './world.ts';
 const NONE: readonly string[] = [];
 
 /**
- * Names of the Subnets, existing or not, in which the router of a Vpc is to have a port; without repetitions. Those of
- * `extraExternalSubnets` replace the default one. In the default Vpc the ConfigMap of the external gateway decides, if there is one. A Vpc
- * that was removed by force has its ports as long as its router has them.
+ * Names of the Subnets, existing or not, in which the router of a Vpc is to have a port; without repetitions. A Vpc that lists
+ * `extraExternalSubnets` gets no port in the default one, but keeps the one that it has: its NAT rules would end with it. In the default Vpc the
+ * ConfigMap of the external gateway decides on that one, if there is a ConfigMap. A Vpc that was removed by force has its ports as long as its
+ * router has them.
  */
 export const requestedExternals: Query<readonly string[]> = defineQuery('vpc-requested-externals', (world, name) => {
   const vpc = world.ask(vpcIntent, name);
@@ -33,11 +34,37 @@ export function externalsOfSpec(
   { enableExternal, extraExternalSubnets = NONE }: Pick<VpcIntent['spec'], 'enableExternal' | 'extraExternalSubnets'>,
 ): readonly string[] {
   const { defaultVpc, externalSubnet } = world.settings;
-  const extra = [...new Set(extraExternalSubnets ?? NONE)].filter((subnet) => subnet !== '');
-  if (enableExternal === true && extra.length > 0) return extra;
+  const listed = enableExternal === true ? (extraExternalSubnets ?? NONE).filter((subnet) => subnet !== '') : NONE;
   const config = name === defaultVpc ? world.ask(externalGatewayConfig, '') : undefined;
-  return (config?.enabled ?? enableExternal) === true ? [externalSubnet] : NONE;
+  const isOn = (config?.enabled ?? enableExternal) === true;
+  const hasDefault = isOn && (config !== undefined || listed.length === 0 || world.ask(keepsDefaultPort, name));
+  return [...new Set([...(hasDefault ? [externalSubnet] : NONE), ...listed])];
 }
+
+/** Whether the router has, or is about to have, a port in the default external Subnet that its spec never listed. */
+const keepsDefaultPort: Query<boolean> = defineQuery('vpc-keeps-default-port', (world, vpc) => {
+  const { externalSubnet } = world.settings;
+  return hasPortOrEip(world, vpc, externalSubnet) && !world.ask(externalsOnceListed, vpc).includes(externalSubnet);
+});
+
+/** The Subnets that the status of a Vpc has as listed ones. */
+export const externalsOnceListed: Query<readonly string[]> = defineQuery(
+  'vpc-externals-once-listed',
+  (world, vpc) => world.vpcs.get(vpc)?.status?.extraExternalSubnets ?? NONE,
+);
+
+/** Whether a router has a port in an external Subnet, or there is the OvnEip that was made for one. */
+export function hasPortOrEip(world: World, vpc: string, subnet: string): boolean {
+  const port = eipOfPort(vpc, subnet);
+  const ownership = world.rows.state(rowId('Logical_Router_Port', port))?.ownership;
+  return (ownership !== undefined && ownership.kind !== 'foreign') || world.ask(vpcOfMadeEip, port) === vpc;
+}
+
+/** The Vpc for whose port an OvnEip was made; empty for none. */
+const vpcOfMadeEip: Query<string> = defineQuery(
+  'vpc-of-made-eip',
+  (world, eip) => world.ovnEips.get(eip)?.metadata.annotations?.[kilnAnnotation.portOf] ?? '',
+);
 
 function portsInPlace(world: World, vpc: string): readonly string[] {
   const prefix = routerToSwitchPort(vpc, '');

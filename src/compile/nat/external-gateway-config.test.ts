@@ -128,6 +128,41 @@ test('edits follow at once: nodes, addresses and type; a label that a user set s
   assert.deepEqual(node(bench, 'gw1'), ['true', undefined]);
 });
 
+test('from centralized to distributed the gateway nodes stay gateway nodes, in their order; a label that goes by hand stays away', () => {
+  const { bench } = cluster();
+  configure(bench, GUIDE);
+  const made = ['true', 'ovn-external-gw-config'];
+  const uuids = (): readonly unknown[] =>
+    bench.rowIds('Gateway_Chassis').map((id) => bench.world.rows.state(rowId('Gateway_Chassis', id))?.uuid);
+  const before = uuids();
+  for (const edit of [{ type: 'distributed' }, { type: 'distributed', 'external-gw-nodes': '' }, { type: 'centralized' }]) {
+    configure(bench, { ...GUIDE, ...edit });
+    assert.deepEqual([node(bench, 'gw1'), node(bench, 'gw2')], [made, made]);
+    if (!('external-gw-nodes' in edit)) assert.deepEqual([chassis(bench), uuids()], [['chassis-gw2 100', 'chassis-gw1 99'], before]);
+    assert.equal(chassis(bench).length, 2);
+  }
+  configure(bench, { ...GUIDE, type: 'distributed' });
+  bench.put('nodes', { metadata: { name: 'gw1', labels: {}, annotations: bench.object('nodes', 'gw1')?.metadata.annotations ?? {} } });
+  bench.converge();
+  assert.deepEqual([node(bench, 'gw1'), chassis(bench)], [[undefined, undefined], ['chassis-gw2 100']]);
+  configure(bench, { ...GUIDE, type: 'distributed', 'enable-external-gw': 'false' });
+  assert.deepEqual([node(bench, 'gw2'), chassis(bench)], [[undefined, undefined], []]);
+});
+
+test('with the ConfigMap extraExternalSubnets of the default Vpc come beside its port', () => {
+  const scene = new NatScene();
+  const { bench } = scene;
+  scene.put('subnets', 'second', { cidrBlock: '172.21.0.0/24', vpc: 'outside' });
+  configure(bench, { 'external-gw-nodes': 'gw1' });
+  bench.edit('vpcs', 'ovn-cluster', { enableExternal: true, extraExternalSubnets: ['second'] });
+  bench.converge();
+  assert.ok(bench.row('Logical_Router_Port', PORT));
+  assert.ok(bench.row('Logical_Router_Port', 'ovn-cluster-second'));
+  bench.delete('configmaps', 'kube-system/ovn-external-gw-config');
+  bench.converge();
+  assert.equal(bench.writesAfterRestart(), 0);
+});
+
 test('wrong values are told on the Vpc and the ConfigMap, leave the port as it is, and are mended with the edit', () => {
   const { bench } = cluster();
   configure(bench, GUIDE);

@@ -104,7 +104,38 @@ test('an OvnEip of a user that is replaced by its manifest, without annotations 
   assert.ok(bench.object('ovn-eips', 'red-external'));
 });
 
-test('extraExternalSubnets replace the default one, and one that is taken from the list goes', () => {
+test('extraExternalSubnets alone make no port in the default one, and leave one that is there', () => {
+  const scene = new NatScene();
+  const { bench } = scene;
+  scene.put('subnets', 'second', { cidrBlock: '172.21.0.0/24', vpc: 'outside' });
+  scene.put('vpcs', 'red', { enableExternal: true, extraExternalSubnets: ['second'] });
+  assert.deepEqual(
+    [bench.row('Logical_Router_Port', 'red-external'), bench.keys('ovn-eips')],
+    [undefined, ['blue-external', 'red-second']],
+  );
+  scene.eip('e1', { v4Ip: '172.20.0.40' });
+  scene.put('ovn-snat-rules', 's1', { ovnEip: 'e1', vpcSubnet: 'inside' });
+  bench.edit('vpcs', 'blue', { extraExternalSubnets: ['second'] });
+  bench.converge();
+  assert.ok(bench.row('Logical_Router_Port', PORT) && bench.row('Logical_Router_Port', 'blue-second'));
+  assert.equal(bench.condition('ovn-snat-rules', 's1', 'Ready')?.status, 'True');
+  assert.equal(bench.writesAfterRestart(), 0);
+  // A person deletes the row: it comes again.
+  bench.removeNamedRow('Logical_Router_Port', PORT);
+  bench.converge();
+  assert.ok(bench.row('Logical_Router_Port', PORT));
+  // Off takes both away; on again, the list alone counts.
+  bench.edit('vpcs', 'blue', { enableExternal: false });
+  bench.converge();
+  bench.edit('vpcs', 'blue', { enableExternal: true });
+  bench.converge();
+  assert.deepEqual(
+    [bench.row('Logical_Router_Port', PORT), bench.row('Logical_Router_Port', 'blue-second') !== undefined],
+    [undefined, true],
+  );
+});
+
+test('a Subnet that is taken from extraExternalSubnets goes, the default one as well', () => {
   const scene = new NatScene();
   const { bench } = scene;
   scene.put('subnets', 'second', { cidrBlock: '172.21.0.0/24,fd21::/64', vpc: 'outside' });

@@ -3,7 +3,7 @@ import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
-import { configuredPort, eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
+import { configuredPort, eipOfPort, externalsOnceListed, hasPortOrEip, requestedExternals } from '../../world/external-subnets.ts';
 import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -34,7 +34,12 @@ export function hasExternalPort(world: World, vpc: string, subnet: string): bool
 export function externalStatus(world: World, name: string): Readonly<Record<string, Json>> {
   const connected = world.ask(connectedExternals, name);
   const extra = world.ask(vpcSpec, name)?.extraExternalSubnets ?? [];
-  const listed = connected.filter((subnet) => extra.includes(subnet));
+  const requested = world.ask(requestedExternals, name);
+  // One that was taken from the list stays in the status until its port is gone: else it would count as never listed.
+  const going = world
+    .ask(externalsOnceListed, name)
+    .filter((subnet) => !extra.includes(subnet) && !requested.includes(subnet) && hasPortOrEip(world, name, subnet));
+  const listed = [...connected.filter((subnet) => extra.includes(subnet)), ...going].toSorted();
   return { enableExternal: connected.length > 0, extraExternalSubnets: listed.length === 0 ? null : listed };
 }
 

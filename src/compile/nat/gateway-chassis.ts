@@ -37,10 +37,13 @@ const labelledChassis: Query<readonly string[]> = defineQuery('labelled-gateway-
  * and the order does not depend on whether it has done so yet.
  */
 const defaultChassis: Query<readonly string[]> = defineQuery('default-gateway-chassis', (world) => {
-  const named = enabledGatewayConfig(world)?.nodes ?? [];
+  const { nodes: named = [], listed = [], distributed = false } = enabledGatewayConfig(world) ?? {};
   const made = world.nodes.bucket('madeGateway', 'true');
-  const labelled = [...world.nodes.bucket('externalGateway', 'true')].filter((node) => !made.has(node)).toSorted();
-  return hosting(world, [...new Set([...labelled, ...named])]);
+  const labelled = [...world.nodes.bucket('externalGateway', 'true')].toSorted();
+  const byUsers = labelled.filter((node) => !made.has(node));
+  const rank = (node: string): number => (listed.includes(node) ? listed.indexOf(node) : listed.length);
+  const kept = distributed ? labelled.filter((node) => made.has(node)).toSorted((a, b) => rank(a) - rank(b)) : [];
+  return hosting(world, [...new Set([...byUsers, ...named, ...kept])]);
 });
 
 /**

@@ -6,7 +6,7 @@ import type { Finding } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
 import { ONCE } from '../../world/domain.ts';
 import { enabledGatewayConfig, externalGatewayConfig, gatewayConfigKey } from '../../kinds/external-gateway-config/table/gateway-config.ts';
-import { configuredPort, requestedExternals } from '../../world/external-subnets.ts';
+import { configuredPort } from '../../world/external-subnets.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -39,7 +39,6 @@ export function gatewayConfigFindings(world: World): readonly Finding[] {
   const config = enabledGatewayConfig(world);
   if (config === undefined) return [];
   const { settings } = world;
-  const { defaultVpc, externalSubnet } = settings;
   const nodes = config.nodes.flatMap((name) => {
     const problem = (text: string, rule: string, next?: string): readonly Finding[] => [
       gatewayConfigFinding(settings, { key: 'external-gw-nodes', value: name, problem: text, rule }, next),
@@ -48,24 +47,7 @@ export function gatewayConfigFindings(world: World): readonly Finding[] {
     if (world.ask(nodeChassis, name) !== '') return [];
     return problem('has no chassis yet', 'its agent writes it, and then it is a gateway node', commandText`kubectl describe node ${name}`);
   });
-  const replaced = world.ask(requestedExternals, defaultVpc).includes(externalSubnet)
-    ? []
-    : [
-        gatewayConfigFinding(
-          settings,
-          {
-            ...{ key: 'enable-external-gw', value: 'true' },
-            problem: `connects no router: Vpc ${defaultVpc} names other Subnets in spec.extraExternalSubnets`,
-            rule: 'the two do not go together; empty one of them',
-          },
-          commandText`kubectl edit vpc ${defaultVpc}`,
-        ),
-      ];
-  return [
-    ...[...config.ineffective, ...nextHopProblems(world)].map((problem) => gatewayConfigFinding(settings, problem)),
-    ...nodes,
-    ...replaced,
-  ];
+  return [...[...config.ineffective, ...nextHopProblems(world)].map((problem) => gatewayConfigFinding(settings, problem)), ...nodes];
 }
 
 const nodeExists: Query<boolean> = defineQuery('gateway-node-exists', (world, name) => world.nodes.has(name));

@@ -1,6 +1,7 @@
 /**
  * The label of gateway nodes on those that the ConfigMap of the external gateway names: agents and Vpcs of tenants read it. An annotation
- * beside the label says that Kiln set it. Kiln removes both when the name goes; a label that a user set stays.
+ * beside the label says that Kiln set it. Kiln removes both when the name goes; a label that a user set stays. With type `distributed` no name
+ * counts: the nodes that are gateway nodes stay so, else all external networks would end with the edit.
  */
 import { EXTERNAL_GATEWAY_CONFIG, kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { ONCE } from '../../world/domain.ts';
@@ -28,7 +29,8 @@ export const gatewayNodeLabels: Rule = {
   name: 'gateway-node-labels',
   over: () => ONCE,
   run: (world) => {
-    const named = new Set(enabledGatewayConfig(world)?.nodes);
+    const { nodes = [], distributed = false } = enabledGatewayConfig(world) ?? {};
+    const named = new Set(nodes);
     const config = gatewayConfigKey(world.settings);
     // A ConfigMap that exists says by itself that the label goes.
     const left = world.externalGatewayConfigs.has(config) ? undefined : `configmap/${config}`;
@@ -39,7 +41,8 @@ export const gatewayNodeLabels: Rule = {
       const patch = { kind: 'patch', resource: 'nodes', key: name, uid: node.uid } as const;
       const { gatewayOf } = kilnAnnotation;
       const label = labelKey.externalGateway;
-      if (!named.has(name))
+      if (distributed && node.made && node.label === 'true') patches.push(keeps(patch));
+      else if (!named.has(name))
         patches.push({
           ...patch,
           annotations: { [gatewayOf]: null },
@@ -47,9 +50,12 @@ export const gatewayNodeLabels: Rule = {
           ...(left !== undefined && { leftOf: { [gatewayOf]: left, [label]: left } }),
         });
       // A node that a user labelled needs nothing.
-      else if (node.made || node.label !== 'true')
-        patches.push({ ...patch, annotations: { [gatewayOf]: EXTERNAL_GATEWAY_CONFIG }, labels: { [label]: 'true' } });
+      else if (node.made || node.label !== 'true') patches.push(keeps(patch));
     }
     return patches;
   },
 };
+
+function keeps(patch: PatchOutput): PatchOutput {
+  return { ...patch, annotations: { [kilnAnnotation.gatewayOf]: EXTERNAL_GATEWAY_CONFIG }, labels: { [labelKey.externalGateway]: 'true' } };
+}

@@ -19,6 +19,8 @@ export interface ExternalGatewayConfig {
   readonly distributed: boolean;
   /** Names of gateway nodes, in their order; empty if `distributed`. */
   readonly nodes: readonly string[];
+  /** The same names, also if `distributed`: those that were made gateway nodes stay so, in this order. */
+  readonly listed: readonly string[];
   /** Addresses of the router port with their prefix lengths, IPv4 first; empty: an OvnEip has them. */
   readonly networks: readonly string[];
   /** Of the router port; empty: derived. */
@@ -91,14 +93,14 @@ function configOf(uid: string, data: Readonly<Record<string, string>>): External
   if (!['', 'centralized', 'distributed'].includes(type))
     say(ineffective, 'type', type, 'is not known', 'it is centralized, distributed or empty, and any other text means centralized');
   const distributed = type === 'distributed';
-  const listed = splitList(data['external-gw-nodes'] ?? '').filter((name) => name !== '');
+  const listed = [...new Set(splitList(data['external-gw-nodes'] ?? '').filter((name) => name !== ''))];
   if (distributed && listed.length > 0)
     say(
       ineffective,
       'external-gw-nodes',
       listed.join(','),
       'has no effect with type distributed',
-      'then the nodes with label ovn.kubernetes.io/external-gw=true are the gateway nodes',
+      'then the nodes with label ovn.kubernetes.io/external-gw=true are the gateway nodes, and keep it until somebody removes it',
     );
   const networks = networksOf(text('nic-ip'), (value, problem) =>
     say(invalid, 'nic-ip', value, problem, 'the router port has one address with its prefix length, or one of each family with a comma'),
@@ -124,7 +126,8 @@ function configOf(uid: string, data: Readonly<Record<string, string>>): External
     uid,
     enabled: switchedBy !== 'false',
     distributed,
-    nodes: distributed ? [] : [...new Set(listed)],
+    nodes: distributed ? [] : listed,
+    listed,
     networks,
     mac: mac ?? '',
     nextHops,

@@ -1,16 +1,16 @@
 /** The external Subnets that Vpcs request ports in: what their specs say, whether it can be carried out or not. */
 import { routerToSwitchPort } from '../api/names.ts';
-import { kilnAnnotation, labelKey } from '../api/well-known.ts';
+import { labelKey } from '../api/well-known.ts';
 import { EXTERNAL_PORTS_RULE } from '../nb/ownership.ts';
-import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
 import { parseAddress } from '../net/address.ts';
 import { claimantOfObject } from './address-objects.ts';
 import type { ExternalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
 import { enabledGatewayConfig, externalGatewayConfig } from '../kinds/external-gateway-config/table/gateway-config.ts';
 import type { VpcIntent } from './intent.ts';
 import { vpcIntent } from './intent.ts';
-import type { Query, World } from './world.ts';
-import { defineQuery } from './world.ts';
+import type { DeclaredQuery, Query, World } from './world.ts';
+import { declareQuery, defineQuery } from './world.ts';
 
 const NONE: readonly string[] = [];
 
@@ -41,30 +41,8 @@ export function externalsOfSpec(
   return [...new Set([...(hasDefault ? [externalSubnet] : NONE), ...listed])];
 }
 
-/** Whether the router has, or is about to have, a port in the default external Subnet that its spec never listed. */
-const keepsDefaultPort: Query<boolean> = defineQuery('vpc-keeps-default-port', (world, vpc) => {
-  const { externalSubnet } = world.settings;
-  return hasPortOrEip(world, vpc, externalSubnet) && !world.ask(externalsOnceListed, vpc).includes(externalSubnet);
-});
-
-/** The Subnets that the status of a Vpc has as listed ones. */
-export const externalsOnceListed: Query<readonly string[]> = defineQuery(
-  'vpc-externals-once-listed',
-  (world, vpc) => world.vpcs.get(vpc)?.status?.extraExternalSubnets ?? NONE,
-);
-
-/** Whether a router has a port in an external Subnet, or there is the OvnEip that was made for one. */
-export function hasPortOrEip(world: World, vpc: string, subnet: string): boolean {
-  const port = eipOfPort(vpc, subnet);
-  const ownership = world.rows.state(rowId('Logical_Router_Port', port))?.ownership;
-  return (ownership !== undefined && ownership.kind !== 'foreign') || world.ask(vpcOfMadeEip, port) === vpc;
-}
-
-/** The Vpc for whose port an OvnEip was made; empty for none. */
-const vpcOfMadeEip: Query<string> = defineQuery(
-  'vpc-of-made-eip',
-  (world, eip) => world.ovnEips.get(eip)?.metadata.annotations?.[kilnAnnotation.portOf] ?? '',
-);
+/** Whether the router has, or is about to have, a port in the default external Subnet that its spec never listed; defined by the rules. */
+export const keepsDefaultPort: DeclaredQuery<boolean> = declareQuery('vpc-keeps-default-port');
 
 function portsInPlace(world: World, vpc: string): readonly string[] {
   const prefix = routerToSwitchPort(vpc, '');

@@ -6,6 +6,7 @@ import type { IP } from '../../api/kinds/ip.ts';
 import { FINALIZER, labelKey } from '../../api/well-known.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
 import { joinDual } from '../../net/dual.ts';
+import { onlyRequests } from '../../world/claimants.ts';
 import type { Reservation } from '../../world/reservations.ts';
 import type { CreateOutput, Json, PatchOutput } from '../output.ts';
 
@@ -37,11 +38,11 @@ export function addressesOf(reservation: Reservation | undefined): Addresses | u
   return { subnet, v4, v6, mac };
 }
 
-export function addressesOfIp({ spec }: IP): Addresses | undefined {
-  const { subnet = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = spec;
-  return subnet === '' || (v4IpAddress === '' && v6IpAddress === '')
-    ? undefined
-    : { subnet, v4: v4IpAddress, v6: v6IpAddress, mac: macAddress };
+/** Undefined for one that has none yet. In a Subnet without a network the MAC is all that an interface has. */
+export function addressesOfIp(ip: IP): Addresses | undefined {
+  const { subnet = '', v4IpAddress: v4 = '', v6IpAddress: v6 = '', macAddress: mac = '' } = ip.spec;
+  const has = (v4 === '' && v6 === '' ? mac !== '' && !onlyRequests(ip) : true) && subnet !== '';
+  return has ? { subnet, v4, v6, mac } : undefined;
 }
 
 export function sameAddresses(a: Addresses | undefined, b: Addresses | undefined): boolean {

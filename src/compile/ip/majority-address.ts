@@ -6,6 +6,7 @@
 import type { RowId } from '../../nb/row-id.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { parseMac } from '../../net/mac.ts';
 import type { World } from '../../world/world.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import type { Addresses } from './ip-object.ts';
@@ -25,6 +26,7 @@ export function majorityAddress(world: World, records: readonly Addresses[], tie
 
 function isOfItsSubnet(world: World, { subnet, v4, v6 }: Addresses): boolean {
   const view = world.ask(subnetView, subnet);
+  if (v4 === '' && v6 === '') return view?.protocol === 'Mac';
   const has = (text: string, cidrText: string | undefined): boolean => {
     const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
     return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
@@ -38,14 +40,15 @@ export function addressesInRow(world: World, id: RowId): Addresses | undefined {
   const externalIds = world.rows.column(id, 'external_ids');
   const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
   if (!(portAddresses instanceof Set) || typeof subnet !== 'string') return undefined;
-  const portAddress = [...portAddresses].map(String).find((text) => text.includes(' '));
+  const texts = [...portAddresses].map(String);
+  const portAddress = texts.find((text) => text.includes(' ')) ?? texts.find((text) => parseMac(text) !== undefined);
   const [mac = '', ...addresses] = (portAddress ?? '').split(' ');
   return addressesIn(subnet, mac, addresses);
 }
 
-/** Undefined if none of the texts is an address. */
+/** Undefined without a MAC and an address. */
 export function addressesIn(subnet: string, mac: string, texts: readonly string[]): Addresses | undefined {
   const ofFamily = (family: 4 | 6): string => texts.find((text) => parseAddress(text)?.family === family) ?? '';
   const [v4, v6] = [ofFamily(4), ofFamily(6)];
-  return subnet === '' || (v4 === '' && v6 === '') ? undefined : { subnet, v4, v6, mac };
+  return subnet === '' || (v4 === '' && v6 === '' && mac === '') ? undefined : { subnet, v4, v6, mac };
 }

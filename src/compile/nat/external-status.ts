@@ -3,7 +3,7 @@ import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
-import { configuredPort, eipOfPort, externalsOnceListed, hasPortOrEip, requestedExternals } from '../../world/external-subnets.ts';
+import { configuredPort, eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -11,6 +11,7 @@ import { defineQuery } from '../../world/world.ts';
 import { isOursOnceAdopted, vpcOwner, vpcSpec, vpcView } from '../vpc/vpc-view.ts';
 import type { ConditionOutput, Json } from '../output.ts';
 import { externalPortId } from './external-ports.ts';
+import { externalsOnceListed, hasPortOrEip } from './kept-external-port.ts';
 import type { Problem } from './external-problem.ts';
 import { externalProblem, gatewayNodeProblem, reservationProblem } from './external-problem.ts';
 

@@ -37,7 +37,9 @@ export interface Held {
 }
 
 export function heldBy(world: World, nic: PodInterface): Held {
-  const { recorded, ...found } = recordsOf(world, nic);
+  const { recorded: all, ...found } = recordsOf(world, nic);
+  // A MAC alone is an address in a Subnet without a network; elsewhere somebody took the address out.
+  const recorded = all.filter(({ subnet, v4, v6 }) => v4 !== '' || v6 !== '' || world.ask(subnetView, subnet)?.protocol === 'Mac');
   return { ...found, addresses: majorityAddress(world, recorded, isAllocated(nic) ? annotated(world, nic) : undefined), recorded };
 }
 

@@ -128,6 +128,6 @@ function yieldingClaims(pools: readonly string[]): Pick<AddressRequest, 'yields'
 /** A request for exactly these addresses. */
 function exactly({ v4, v6, mac: text }: Addresses): Pick<AddressRequest, 'families' | 'v4' | 'v6' | 'mac'> {
   const mac = parseMac(text);
-  const families = v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
+  const families = v4 === '' && v6 === '' ? 'subnet' : v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
   return { families, ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }), ...(mac !== undefined && { mac }) };
 }

@@ -71,8 +71,14 @@ function usableAddresses(nic: PodInterface, ip: IP, addresses: Addresses): Addre
 function isUsableIp(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
   // A user's request has no address before it is answered.
-  if (world.ask(subnetView, subnet)?.isJoin === true) return false;
-  if ((ip.spec.ipAddress ?? '') === '' || onlyRequests(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
+  const view = world.ask(subnetView, subnet);
+  if (view?.isJoin === true) return false;
+  if (
+    ((ip.spec.ipAddress ?? '') === '' && view?.protocol !== 'Mac') ||
+    onlyRequests(ip) ||
+    !(subnets.includes(subnet) || staysMisbound(world, nic, ip))
+  )
+    return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksRequestedFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && requestsOthers(world, nic, ip)) return false;

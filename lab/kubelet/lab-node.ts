@@ -6,6 +6,7 @@ export interface LabNode {
   /** Its InternalIP addresses, at most one for each family. */
   readonly addresses: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
 }
 
 /** `count` nodes named `node-1`, … with addresses outside of Kube-OVN's default networks. */

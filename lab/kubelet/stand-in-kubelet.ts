@@ -21,6 +21,8 @@ export interface StandInKubeletOptions {
   readonly delayMs?: number;
   /** Number of pods that are processed concurrently. Default 8; with sandboxes 32, since a pod waits for its network. */
   readonly concurrency?: number;
+  /** False: kube-scheduler binds pods. Default true. */
+  readonly bindsPods?: boolean;
   /** Called when a step failed and will be retried. Default: nothing. */
   readonly onError?: (error: KubeError, pod: ObjectKey) => void;
 }
@@ -114,7 +116,7 @@ export class StandInKubelet implements AsyncDisposable {
       if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     }
     // The API server taints new nodes until a controller, which does not run here, removes the taint.
-    await client.mergePatch(NODES, node, { metadata: { labels: node.labels }, spec: { taints: null } });
+    await client.mergePatch(NODES, node, { metadata: { labels: node.labels }, spec: { taints: node.taints ?? null } });
     await client.mergePatch(NODES, node, { status: object.status }, { subresource: 'status' });
   }
 
@@ -134,11 +136,11 @@ export class StandInKubelet implements AsyncDisposable {
 
   /** One step for one pod; its result returns by the watch and causes the next step. */
   async #advance(key: ObjectKey): Promise<void> {
-    const { sandboxes } = this.#options;
+    const { sandboxes, bindsPods = true } = this.#options;
     try {
       await this.#tearDownGone(key);
       const pod = this.#pods?.get(key);
-      const takesPods = ({ name }: LabNode): boolean => isSchedulable(this.#observedNodes?.get(name));
+      const takesPods = ({ name }: LabNode): boolean => bindsPods && isSchedulable(this.#observedNodes?.get(name));
       const step = pod && nextStep(pod, this.nodes, takesPods, sandboxes && ((one) => sandboxes.addressesOf(one)));
       if (pod === undefined || step === undefined) return;
       if (step.kind === 'run' && this.#mustWait(key, pod)) return;

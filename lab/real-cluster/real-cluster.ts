@@ -22,6 +22,8 @@ export interface RealClusterOptions {
   readonly controllerManager?: boolean;
   /** For nodes with kubelets, which reach the control plane there. */
   readonly place?: ControlPlanePlace;
+  /** True: with kube-scheduler also without a place. The stand-in kubelet then leaves binding to it. */
+  readonly scheduler?: boolean;
 }
 
 /** The machine of a control plane, which has a loopback interface of its own. */
@@ -72,11 +74,12 @@ const FEWER_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '6GiB' } as const;
 
 /**
  * A real Kubernetes control plane in a temporary folder: etcd, kube-apiserver, kube-controller-manager, on free ports of 127.0.0.1, with an
- * administrator's kubeconfig. It has no scheduler and no node: the stand-in kubelet replaces both.
+ * administrator's kubeconfig. It has no scheduler, unless asked for, and no node: the stand-in kubelet replaces both.
  */
 export class RealCluster implements AsyncDisposable {
   readonly #withControllerManager: boolean;
   readonly #place: ControlPlanePlace | undefined;
+  readonly #withScheduler: boolean;
   #running: Running | undefined;
   #starting: Promise<void> | undefined;
 
@@ -85,6 +88,7 @@ export class RealCluster implements AsyncDisposable {
     if (missing !== undefined) throw new ClusterProgramMissingError(missing);
     this.#withControllerManager = options.controllerManager ?? true;
     this.#place = options.place;
+    this.#withScheduler = options.scheduler ?? options.place !== undefined;
   }
 
   /** Starts the daemons that do not run; resolves when the API server is ready and the controllers work. */
@@ -203,7 +207,7 @@ export class RealCluster implements AsyncDisposable {
     for (let tries = 1; ; tries++) {
       this.#running ??= await this.#prepare();
       try {
-        const parts = this.#place === undefined ? CLUSTER_DAEMONS : WITH_NODES;
+        const parts = this.#withScheduler ? WITH_NODES : CLUSTER_DAEMONS;
         for (const which of parts) if (which !== 'kube-controller-manager' || this.#withControllerManager) await this.#bringUp(which);
         return;
       } catch (error) {
@@ -227,7 +231,7 @@ export class RealCluster implements AsyncDisposable {
       etcd: etcdCommand(programPath('etcd'), directory, etcdUrl, `http://127.0.0.1:${peerPort}`),
       'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl, place),
       'kube-controller-manager': controllerManagerCommand(manager, credentials, await minorVersion(manager)),
-      'kube-scheduler': schedulerCommand(place === undefined ? 'kube-scheduler' : programPath('kube-scheduler'), credentials),
+      'kube-scheduler': schedulerCommand(this.#withScheduler ? programPath('kube-scheduler') : 'kube-scheduler', credentials),
     };
     const daemon = (name: ClusterDaemon): Daemon =>
       new Daemon({

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { VERSION } from '../../src/runtime/version.ts';
 import { auditRoleYaml } from './audit-role.ts';
 import { dashboardJson } from './dashboard.ts';
+import { DISTRIBUTIONS, type Places } from './distributions.ts';
 import { takeSettings } from './settings.ts';
 import { TemplateFile, type TemplateObject } from './template-file.ts';
 import { type Defaults, PARTS_OF_MODES, valuesSchema, valuesYaml } from './values.ts';
@@ -174,6 +175,11 @@ annotations:
   own['podAnnotations'] = {};
 }
 
+/** Where the distribution has something, or where the values say that it is. */
+function placeOf(place: keyof Places): string {
+  return `{{ include "kiln.place" (list . "${place}") }}`;
+}
+
 function agentTemplate(defaults: Record<string, unknown>): string {
   const file = new TemplateFile('deploy/agent.yaml', read('agent.yaml'));
   const agent = file.object('DaemonSet', 'kiln-agent');
@@ -193,6 +199,15 @@ function agentTemplate(defaults: Record<string, unknown>): string {
       },
     );
   }
+  for (const place of ['cniBin', 'cniConf'] as const) {
+    const name = place === 'cniBin' ? 'cni-bin' : 'cni-conf';
+    const path = [...POD, 'volumes', agent.index([...POD, 'volumes'], name), 'hostPath', 'path'];
+    if (agent.get(path) !== DISTRIBUTIONS.kubeadm[place]) throw new Error(`deploy/agent.yaml: volume ${name} is not that of kubeadm`);
+    agent.value(path, placeOf(place));
+    own[place] = '';
+  }
+  agent.lines(POD, '{{- if .Values.agent.hostPID }}\nhostPID: true\n{{- end }}');
+  own['hostPID'] = false;
   defaults['agent'] = own;
   const vswitch = file.object('DaemonSet', 'kiln-ovs');
   const switchOwn: Record<string, unknown> = {};
@@ -218,11 +233,15 @@ function ovnTemplate(defaults: Record<string, unknown>): string {
   const args = members.get([...container, 'args']) as readonly string[];
   const at = args.findIndex((arg) => arg.startsWith('--nodes='));
   const label = (args[at] ?? '').replace('--nodes=', '');
-  members.value([...container, 'args', at], '--nodes={{ .Values.ovn.nodeLabel }}');
-  members.lines([...POD, 'nodeSelector'], '{{ .Values.ovn.nodeLabel }}: ""', { insteadOf: label });
-  own['nodeLabel'] = label;
+  members.value([...container, 'args', at], `--nodes=${placeOf('nodeLabel')}`);
+  const terms = [...POD, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'];
+  const expressions = members.get([...terms, 0, 'matchExpressions']) as readonly { readonly key: string }[];
+  const of = expressions.findIndex(({ key }) => key === label);
+  if (of === -1) throw new Error(`deploy/ovn-central.yaml: no member is for nodes with label ${label}`);
+  members.value([...terms, 0, 'matchExpressions', of, 'key'], placeOf('nodeLabel'));
+  own['nodeLabel'] = '';
   defaults['ovn'] = own;
-  return file.text(part('ovn'));
+  return `{{- include "kiln.checkNodes" . }}\n${file.text(part('ovn'))}`;
 }
 
 function alertsTemplate(): string {
@@ -243,9 +262,9 @@ function alertsTemplate(): string {
   return file.text('.Values.metrics.prometheusRule.enabled');
 }
 
-/** What the manifest sets, and the parts of each mode. Helm's YAML is version 1.1, where `off` without quotes is false. */
+/** What the manifest sets, the parts of each mode, and the places of each distribution. Helm's YAML is version 1.1, where `off` without quotes is false. */
 function settingsTemplate(settings: Readonly<Record<string, string>>): string {
   const define = (name: string, value: object): string =>
     `{{- define "kiln.${name}" -}}\n${stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })}{{- end }}\n`;
-  return define('defaults', settings) + define('modes', PARTS_OF_MODES);
+  return define('defaults', settings) + define('modes', PARTS_OF_MODES) + define('distributions', DISTRIBUTIONS);
 }

@@ -1,5 +1,6 @@
 /** The values of the chart `kiln`: their defaults, which are those of `deploy`, and the schema that Helm checks them by. */
 import { stringify } from 'yaml';
+import { DISTRIBUTIONS } from './distributions.ts';
 import { settingsSchema } from './settings.ts';
 
 /** What the manifests have, by key of the values. */
@@ -25,6 +26,9 @@ export function valuesYaml({ controller, agent, ovs, ovn }: Defaults): string {
 # audit: nothing but a CronJob that reads and reports.
 mode: alone
 
+# Where a node has things: ${Object.keys(DISTRIBUTIONS).join(', ')}. auto: k3s and rke2 by the version of the API server, else kubeadm.
+distribution: auto
+
 # What is installed: true, false, or auto, which is by mode. policies: from Kubernetes 1.31 on.
 parts:
 ${PARTS.map((name) => `  ${name}: auto\n`).join('')}
@@ -41,11 +45,11 @@ images:
 config: {}
 
 ${block('controller', { ...controller, extraVolumes: [], extraVolumeMounts: [] }, { journalVolume: 'Where the journal is kept; its size: config.journalSize.' })}
-${block('agent', agent)}
+${block('agent', agent, { cniBin: 'Folders of the container runtime: plugins, and their configurations. Empty: those of the distribution.', hostPID: 'For a runtime that names network namespaces of pods /proc/PID/ns/net, such as cri-dockerd: the agent has to see these processes.' })}
 ${block('ovs', ovs)}
 # Endpoints of an OVN that runs already (nb: all modes but alone; sb: for parts.agent), such as ssl:10.0.0.1:6641,ssl:10.0.0.2:6641.
 # For ssl the keys are in Secret kube-ovn-tls (cacert, cert, key).
-${block('ovn', { nb: '', sb: '', ...ovn }, { nodeLabel: 'Nodes with it run a member: one, three or five.' })}
+${block('ovn', { nb: '', sb: '', ...ovn }, { nodeLabel: 'Nodes with it, whatever its value, run a member: one, three or five. Empty: that of the control plane.' })}
 audit:
   schedule: "17 * * * *"
   # Of kiln audit.
@@ -100,6 +104,8 @@ const STRINGS = { type: 'object', additionalProperties: STRING } as const;
 const OBJECT = { type: 'object' } as const;
 const OBJECTS = { type: 'array', items: OBJECT } as const;
 const NAME = { type: 'string', pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$' } as const;
+const FOLDER = { type: 'string', pattern: '^(/[^:\\s]+)?$' } as const;
+const LABEL = { type: 'string', pattern: '^(([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$' } as const;
 const ENDPOINTS = { type: 'string', pattern: '^((tcp|ssl|unix):[^,\\s]+(,(tcp|ssl|unix):[^,\\s]+)*)?$' } as const;
 const POD = { podAnnotations: STRINGS, tolerations: OBJECTS } as const;
 
@@ -116,6 +122,7 @@ export function valuesSchema(): string {
       // Helm's own, which a chart has that depends on this one.
       global: OBJECT,
       mode: { type: 'string', enum: Object.keys(PARTS_OF_MODES) },
+      distribution: { type: 'string', enum: ['auto', ...Object.keys(DISTRIBUTIONS)] },
       parts: closed(Object.fromEntries(PARTS.map((name) => [name, { enum: ['auto', true, false] }]))),
       images: closed({
         registry: { type: 'string', pattern: '^(\\S+/)?$', description: 'ends with a slash' },
@@ -132,9 +139,9 @@ export function valuesSchema(): string {
         extraVolumes: OBJECTS,
         extraVolumeMounts: OBJECTS,
       }),
-      agent: closed({ ...POD, resources: OBJECT }),
+      agent: closed({ ...POD, resources: OBJECT, cniBin: FOLDER, cniConf: FOLDER, hostPID: BOOLEAN }),
       ovs: closed({ ...POD, resources: { type: 'object', additionalProperties: OBJECT } }),
-      ovn: closed({ ...POD, nb: ENDPOINTS, sb: ENDPOINTS, nodeLabel: { type: 'string', minLength: 1 }, resources: OBJECT }),
+      ovn: closed({ ...POD, nb: ENDPOINTS, sb: ENDPOINTS, nodeLabel: LABEL, resources: OBJECT }),
       audit: closed({
         schedule: { type: 'string', pattern: '^(@\\w+|(\\S+\\s+){4}\\S+)$' },
         args: { type: 'array', items: STRING },

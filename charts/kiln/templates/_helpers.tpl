@@ -61,3 +61,36 @@ true
 {{- . -}}
 {{- end -}}
 {{- end -}}
+
+{{- define "kiln.distribution" -}}
+{{- $version := .Capabilities.KubeVersion.Version -}}
+{{- if ne .Values.distribution "auto" -}}{{- .Values.distribution -}}
+{{- else if contains "+k3s" $version -}}k3s
+{{- else if contains "+rke2" $version -}}rke2
+{{- else -}}kubeadm
+{{- end -}}
+{{- end -}}
+
+{{- /* Where a node has something: (list . "cniBin"), as the values say, else as the distribution has it. */ -}}
+{{- define "kiln.place" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $chosen := dict "cniBin" $root.Values.agent.cniBin "cniConf" $root.Values.agent.cniConf "nodeLabel" $root.Values.ovn.nodeLabel -}}
+{{- $places := index (include "kiln.distributions" $root | fromYaml) (include "kiln.distribution" $root) -}}
+{{- default (index $places $name) (index $chosen $name) -}}
+{{- end -}}
+
+{{- /* Without a node for OVN's members all would wait for them, and no object say why: a DaemonSet without nodes counts as rolled out. */ -}}
+{{- define "kiln.checkNodes" -}}
+{{- if include "kiln.part" (list . "ovn") -}}
+{{- $label := include "kiln.place" (list . "nodeLabel") -}}
+{{- $nodes := (lookup "v1" "Node" "" "").items -}}
+{{- $found := false -}}
+{{- range $nodes -}}
+{{- if hasKey (default dict .metadata.labels) $label -}}{{- $found = true -}}{{- end -}}
+{{- end -}}
+{{- if and $nodes (not $found) -}}
+{{- fail (printf "no node has label %s, so OVN would have no member (one, three or five): kubectl label node NAME %s= , or name another label in ovn.nodeLabel; for MicroK8s set distribution=microk8s" $label $label) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -23,3 +23,19 @@ beside-kube-ovn:
 audit:
   - "audit"
 {{- end }}
+{{- define "kiln.distributions" -}}
+kubeadm: &a1
+  cniBin: "/opt/cni/bin"
+  cniConf: "/etc/cni/net.d"
+  nodeLabel: "node-role.kubernetes.io/control-plane"
+k3s:
+  cniBin: "/var/lib/rancher/k3s/data/cni"
+  cniConf: "/var/lib/rancher/k3s/agent/etc/cni/net.d"
+  nodeLabel: "node-role.kubernetes.io/control-plane"
+rke2: *a1
+talos: *a1
+microk8s:
+  cniBin: "/var/snap/microk8s/current/opt/cni/bin"
+  cniConf: "/var/snap/microk8s/current/args/cni-network"
+  nodeLabel: "node.kubernetes.io/microk8s-controlplane"
+{{- end }}

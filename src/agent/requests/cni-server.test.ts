@@ -114,6 +114,20 @@ test('an ADD into the network namespace of the node is refused before anything i
   }
 });
 
+test('an ADD into the namespace of a process that the agent does not see names hostPID; a DEL for it succeeds', async () => {
+  const world = new NodeWorld();
+  const requests = new RequestsTarget(world, systemClock, () => {});
+  requests.restored();
+  const server = new CniServer({ socket: '', requests, notReady: () => [], status: () => assert.fail(), clock: hasty, log: SILENT });
+  const { signal } = new AbortController();
+  const body = { container_id: 'c', net_ns: '/proc/4194305/ns/net', pod_name: 'web', pod_namespace: 'shop', provider: '', if_name: 'eth0' };
+  const { status, body: refusal } = await server.reply('/api/v1/add', body, signal);
+  assert.partialDeepStrictEqual([status, refusal], [400, { code: 'RequestInvalid', field: 'net_ns' }]);
+  assert.match(JSON.stringify(refusal), /needs hostPID: true in the agent's pod; .*--set agent\.hostPID=true/);
+  assert.deepEqual([...world.attachments.keys()], []);
+  assert.deepEqual(await server.reply('/api/v1/del', body, signal), { status: 204 });
+});
+
 test('an ADD into the network namespace of the node as a gateway is refused, whichever path leads there', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-cni-'));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -14,7 +14,7 @@ import { routeOf } from '../rules/device-route.ts';
 import { attachmentKey } from '../world/attachment.ts';
 import { type Malformed, type Read, readCollectRequest, readInterfaceRequest } from './request-body.ts';
 import { isServed } from './is-served.ts';
-import { isNodeNamespace } from './node-namespace.ts';
+import { isNodeNamespace, isOfUnseenProcess } from './node-namespace.ts';
 import { requestProblem } from './request-problem.ts';
 import type { Reply, RequestsTarget } from './requests-target.ts';
 
@@ -196,6 +196,7 @@ export class CniServer {
       case 'add': {
         const problem = requestProblem(request);
         if (problem !== undefined) return { ok: false, reason: problem };
+        if (isOfUnseenProcess(request.net_ns)) return ofUnseenProcess(request.net_ns);
         // A DEL needs no such look: it is about what an ADD made, and none made anything there.
         if (isNodeNamespace(request.net_ns)) return ofNode(request.net_ns);
         const { gatewayNamespace } = this.#options;
@@ -235,6 +236,11 @@ function isStatus(path: string): boolean {
 
 function ofNode(path: string): Malformed {
   const reason = `field net_ns of the request is ${JSON.stringify(path)}, the network namespace of the node itself, and must be a pod's: an interface there would take the node's routes; ls -iL ${path} /proc/1/ns/net`;
+  return { ok: false, code: 'RequestInvalid', field: 'net_ns', reason };
+}
+
+function ofUnseenProcess(path: string): Malformed {
+  const reason = `field net_ns of the request is ${JSON.stringify(path)}, and the agent does not see this process: this runtime needs hostPID: true in the agent's pod; helm upgrade kiln charts/kiln -n kube-system --reset-then-reuse-values --set agent.hostPID=true`;
   return { ok: false, code: 'RequestInvalid', field: 'net_ns', reason };
 }
 

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 
 /** The agent's own network namespace, and that of the first process that it sees: the node's. Nothing of a pod is made in either. */
 const NODE = ['/proc/self/ns/net', '/proc/1/ns/net'] as const;
@@ -21,4 +21,12 @@ function identityOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether a path is that of a process which the agent does not see, as some runtimes name a pod's namespace (`/proc/PID/ns/net`). The first process
+ * of a container has numbers of its own for processes: there the same path may lead to the namespace of another pod.
+ */
+export function isOfUnseenProcess(path: string, isFirstProcess = process.pid === 1): boolean {
+  return /^\/proc\/\d+\//.test(path) && (isFirstProcess || !existsSync(path));
 }

@@ -24,7 +24,7 @@ import type { WebhookSettings } from '../settings/webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
 import { openJournal } from '../process/journal.ts';
 import { scheduleBackups } from '../process/scheduled-backups.ts';
-import { processMetrics, serveController } from '../process/operations.ts';
+import { processMetrics, serveController, serveInTurn } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { warnOfReadableSecrets } from '../settings/secret-files.ts';
 import { interrupted } from '../process/interruption.ts';
@@ -50,13 +50,27 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   keepHeapSmall();
   const log = jsonLog(flags.logLevel);
   const stopped = interrupted();
-  let controller: Controller;
+  let controller: Controller | undefined;
   let client: KubeClient;
   let leaseClient: KubeClient;
-  let endServing: () => Promise<void>;
   let endAnswers: () => Promise<void>;
   let webhook: Webhook | undefined;
   const metrics = processMetrics();
+  let endServing: (() => Promise<void>) | undefined;
+  try {
+    const waiting = {
+      get waitingFor() {
+        return controller?.waitingFor ?? ['the start'];
+      },
+    };
+    const serve = (): Promise<() => Promise<void>> =>
+      serveController(flags.metricsBindAddress, waiting, metrics, log, flags.metricsTokenFile);
+    // Before anything else: of two replicas on one node one alone has the journal and the ports.
+    endServing = flags.inCluster === true ? await serveInTurn(serve, stopped, log) : await serve();
+  } catch (error) {
+    return startFailed(error);
+  }
+  if (endServing === undefined) return exitAfter(await stopped);
   const journal = flags.readOnly === true ? NO_JOURNAL : await openJournal(flags, log);
   try {
     const connection =
@@ -89,17 +103,11 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
         retryMs: flags.leaderElectRetryPeriod * 1_000,
       },
     });
-    endServing = await serveController(flags.metricsBindAddress, controller, metrics, log, flags.metricsTokenFile);
     webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
     const socket = flags.answerCommands ? answerSocket(flags) : undefined;
     endAnswers = await serveLiveAnswers({ socket, namespace: flags.namespace, controller, client, connection, session, ovnNb, log });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const failure = isKubeError(error)
-      ? failureOf(error, 'start')
-      : new CommandFailure(EXIT.usage, 'kiln start failed', why, 'kiln start --help');
-    printErrorText(failureText(failure));
-    return isKubeError(error) ? EXIT.unreachable : failure.exit;
+    return startFailed(error);
   }
   logUnimplemented(log);
   warnOfReadableSecrets(flags, log);
@@ -127,7 +135,21 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   await endServing();
   await client.close();
   await leaseClient.close();
-  return signal === 'SIGINT' ? 130 : 0;
+  return exitAfter(signal);
+}
+
+function exitAfter(signal: NodeJS.Signals): number {
+  return signal === 'SIGINT' ? EXIT.interrupted : EXIT.fine;
+}
+
+/** @returns the exit code */
+function startFailed(error: unknown): number {
+  const why = error instanceof Error ? error.message : String(error);
+  const failure = isKubeError(error)
+    ? failureOf(error, 'start')
+    : new CommandFailure(EXIT.usage, 'kiln start failed', why, 'kiln start --help');
+  printErrorText(failureText(failure));
+  return isKubeError(error) ? EXIT.unreachable : failure.exit;
 }
 
 /** With `--read-only`: logs the planned writes whenever they change. */

@@ -1,5 +1,6 @@
 /** Serves metrics and probes of a controller at the addresses in its flags. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../controller/controller.ts';
 import { watchEventLoop } from '../../runtime/event-loop-lag.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -46,7 +47,7 @@ export function readMetricsToken(file: string): string {
  */
 export async function serveController(
   bind: string,
-  controller: Controller,
+  controller: Pick<Controller, 'waitingFor'>,
   metrics: Metrics,
   log: Log,
   tokenFile?: string,
@@ -84,6 +85,29 @@ export async function serveController(
     throw new AddressError(`--metrics-bind-address ${bind} is not available: ${bindProblem(error)}; choose another one, or off`, {
       cause: error,
     });
+  }
+}
+
+const RETRY_MS = 500;
+
+/**
+ * For a pod, which has the ports of its node: a second replica there is a spare, which begins when the first one ends. Until then it has no
+ * cache, no journal and no part in the election, and the probes of its pod are answered by the first one.
+ *
+ * @param serve as `serveController` does
+ * @returns undefined if `stopped` resolved first
+ * @throws AddressError if the address cannot be used, whoever has it
+ */
+export async function serveInTurn<T>(serve: () => Promise<T>, stopped: Promise<unknown>, log: Log): Promise<T | undefined> {
+  for (let waits = false; ; waits = true) {
+    try {
+      return await serve();
+    } catch (error) {
+      if (!(error instanceof AddressError) || (error.cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE') throw error;
+      if (!waits) log.info('another replica runs on this node: this one waits until that ends', { reason: error.message });
+    }
+    const isStopped = await Promise.race([stopped.then(() => true), sleep(RETRY_MS).then(() => false)]);
+    if (isStopped) return undefined;
   }
 }
 

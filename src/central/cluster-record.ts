@@ -7,7 +7,8 @@ import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { RESOURCES } from '../world/resources.ts';
 import { type DatabaseName, endpoints } from './databases.ts';
-import { makeKeys, type Material, type OvnKeys } from './keys.ts';
+import type { KeyStage, KeyStages } from './key-stages.ts';
+import { makeKeys, type Material, type OvnKeys, withClusterKeys } from './keys.ts';
 
 export interface DatabaseRecord {
   /** Of the cluster. */
@@ -101,30 +102,54 @@ export class SharedRecord {
   }
 
   /**
-   * The keys of members, which are made once. The Secrets of the controller and of nodes get theirs where they are empty: they may be another
+   * All keys, which are made once; what an earlier release did not make is added. The Secrets of the controller and of nodes get theirs where they are empty: they may be another
    * installation's.
    *
    * @param now milliseconds since 1970
    */
-  async keys(now: number): Promise<Material> {
+  async keys(now: number): Promise<OvnKeys> {
     const { memberKeys, controllerKeys, nodeKeys } = this.#names;
     for (;;) {
-      const found = contentsOf(await this.#secret(memberKeys));
-      if (found !== undefined) {
-        const { members, controller, nodes } = JSON.parse(found['keys.json'] ?? '{}') as OvnKeys;
-        await this.#fill(controllerKeys, controller);
-        await this.#fill(nodeKeys, nodes);
-        return members;
+      const secret = await this.#secret(memberKeys);
+      const text = contentsOf(secret)?.['keys.json'];
+      const found = text === undefined ? undefined : (JSON.parse(text) as Omit<OvnKeys, 'cluster'> & Partial<OvnKeys>);
+      if (found?.cluster !== undefined) {
+        await this.#fill(controllerKeys, found.controller);
+        await this.#fill(nodeKeys, found.nodes);
+        return found as OvnKeys;
       }
       // All of them in one write: of two members one comes first, and nothing is half made.
-      await this.#fill(memberKeys, { 'keys.json': JSON.stringify(makeKeys(now)) });
+      await this.#put(secret, { 'keys.json': JSON.stringify(found === undefined ? makeKeys(now) : withClusterKeys(found, now)) });
+    }
+  }
+
+  /** What each member says of its keys among members. */
+  async keyStages(): Promise<KeyStages> {
+    return stagesIn(await this.#configMap());
+  }
+
+  async recordKeyStage(address: string, stage: KeyStage): Promise<void> {
+    for (;;) {
+      const object = await this.#configMap();
+      const stages = stagesIn(object);
+      if (stages[address] === stage) return;
+      try {
+        const data = { ...object.data, [KEY_STAGES]: JSON.stringify({ ...stages, [address]: stage }) };
+        return void (await this.#client.update<WithData>(CONFIG_MAPS, { ...object, data }));
+      } catch (error) {
+        if (!isKubeError(error, 'KUBE_CONFLICT')) throw error;
+      }
     }
   }
 
   /** Fills an empty Secret. */
   async #fill(name: string, material: Material): Promise<void> {
     const secret = await this.#secret(name);
-    if (contentsOf(secret) !== undefined) return;
+    if (contentsOf(secret) === undefined) await this.#put(secret, material);
+  }
+
+  /** Unless somebody else wrote it since it was read. */
+  async #put(secret: WithData, material: Material): Promise<void> {
     const data = Object.fromEntries(Object.entries(material).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
     try {
       await this.#client.update<WithData>(SECRETS, { ...secret, data });
@@ -144,6 +169,12 @@ export class SharedRecord {
 
 function clients(members: readonly string[]): Readonly<Record<DatabaseName, string>> {
   return { nb: endpoints('nb', members), sb: endpoints('sb', members) };
+}
+
+const KEY_STAGES = 'key-stages';
+
+function stagesIn({ data = {} }: WithData): KeyStages {
+  return JSON.parse(data[KEY_STAGES] ?? '{}') as KeyStages;
 }
 
 function recordIn({ data = {} }: WithData): ClusterRecord | undefined {

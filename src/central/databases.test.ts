@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressIn, connectionOf, createCommand, endpoint, endpoints, joinCommand, northdCommand, serverCommand } from './databases.ts';
+import { addressIn, createCommand, endpoint, endpoints, joinCommand, northdCommand, serverCommand } from './databases.ts';
 import { isNewer } from './member-database.ts';
 
 const places = { directory: '/data', runDirectory: '/run/ovn', schemas: '/usr/share/ovn' };
@@ -11,7 +11,6 @@ test('endpoints of both families', () => {
   assert.equal(endpoint('fd00::1', 6643), 'ssl:[fd00::1]:6643');
   for (const address of ['10.0.0.1', 'fd00::1']) assert.equal(addressIn(endpoint(address, 6643)), address);
   assert.equal(endpoints('sb', ['10.0.0.1', 'fd00::1']), 'ssl:10.0.0.1:6642,ssl:[fd00::1]:6642');
-  assert.deepEqual([connectionOf('nb', '10.0.0.1'), connectionOf('sb', 'fd00::1')], ['pssl:6641:0.0.0.0', 'pssl:6642:[::]']);
 });
 
 test('the arguments of the programs', () => {
@@ -35,7 +34,6 @@ test('the arguments of the programs', () => {
   ]);
   assert.deepEqual(serverCommand('nb', places, keys).slice(4), [
     '--remote=punix:/run/ovn/ovnnb_db.sock',
-    '--remote=db:OVN_Northbound,NB_Global,connections',
     '--unixctl=/run/ovn/ovnnb_db.ctl',
     '--private-key=/k',
     '--certificate=/c',

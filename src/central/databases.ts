@@ -14,8 +14,6 @@ export interface Database {
   readonly file: string;
   readonly socket: string;
   readonly control: string;
-  /** Of OVN, for connections of clients. */
-  readonly tool: 'ovn-nbctl' | 'ovn-sbctl';
 }
 
 export const DATABASES: Readonly<Record<DatabaseName, Database>> = {
@@ -27,7 +25,6 @@ export const DATABASES: Readonly<Record<DatabaseName, Database>> = {
     file: 'ovnnb_db.db',
     socket: 'ovnnb_db.sock',
     control: 'ovnnb_db.ctl',
-    tool: 'ovn-nbctl',
   },
   sb: {
     schema: 'OVN_Southbound',
@@ -37,7 +34,6 @@ export const DATABASES: Readonly<Record<DatabaseName, Database>> = {
     file: 'ovnsb_db.db',
     socket: 'ovnsb_db.sock',
     control: 'ovnsb_db.ctl',
-    tool: 'ovn-sbctl',
   },
 };
 
@@ -103,16 +99,15 @@ export function joinCommand(
   return ['ovsdb-tool', ...cluster, 'join-cluster', `${directory}/${file}`, schema, endpoint(address, clusterPort), ...remotes];
 }
 
-/** Runs a database. Ports for clients are in the database itself (`connectionCommand`): so all members have the same. */
+/** Runs a database. Its only port is that of members; clients come by its socket (`client-door.ts`), and no row of it opens another. */
 export function serverCommand(name: DatabaseName, { directory, runDirectory }: Places, keys: KeyFiles): Command {
-  const { schema, file, socket, control } = DATABASES[name];
+  const { file, socket, control } = DATABASES[name];
   return [
     'ovsdb-server',
     '-vconsole:info',
     '-vsyslog:off',
     '-vfile:off',
     `--remote=punix:${runDirectory}/${socket}`,
-    `--remote=db:${schema},${name.toUpperCase()}_Global,connections`,
     `--unixctl=${runDirectory}/${control}`,
     ...keyArguments(keys),
     `${directory}/${file}`,
@@ -135,23 +130,4 @@ export function northdCommand({ runDirectory }: Places, keys: KeyFiles, addresse
 
 function keyArguments({ key, certificate, authorities }: KeyFiles): readonly string[] {
   return [`--private-key=${key}`, `--certificate=${certificate}`, `--ca-cert=${authorities}`];
-}
-
-/** Clients that are busy are not cut off; OVSDB's default of 5 s is too short for an ovn-controller of a large network. */
-const PROBE_MS = 60_000;
-
-/** What clients connect to: every address of the member's family. */
-export function connectionOf(name: DatabaseName, address: string): string {
-  return `pssl:${DATABASES[name].port}:${address.includes(':') ? '[::]' : '0.0.0.0'}`;
-}
-
-/** Runs OVN's tool on the member's own server. */
-export function toolCommand(name: DatabaseName, { runDirectory }: Places, ...args: readonly string[]): Command {
-  const { tool, socket } = DATABASES[name];
-  return [tool, `--db=unix:${runDirectory}/${socket}`, '--timeout=10', ...args];
-}
-
-/** Sets what clients connect to. */
-export function connectionCommand(name: DatabaseName, places: Places, address: string): Command {
-  return toolCommand(name, places, `--inactivity-probe=${PROBE_MS}`, 'set-connection', connectionOf(name, address));
 }

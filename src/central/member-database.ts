@@ -10,8 +10,6 @@ import { type ClusterStatus, parseClusterStatus, serversToRemove } from './clust
 import { control } from './control-socket.ts';
 import {
   type Command,
-  connectionCommand,
-  connectionOf,
   createCommand,
   DATABASES,
   type DatabaseName,
@@ -19,7 +17,6 @@ import {
   type KeyFiles,
   type Places,
   serverCommand,
-  toolCommand,
 } from './databases.ts';
 
 export interface MemberDatabaseOptions {
@@ -27,7 +24,6 @@ export interface MemberDatabaseOptions {
   readonly node: string;
   readonly address: string;
   readonly places: Places;
-  readonly keys: KeyFiles;
   readonly shared: SharedRecord;
   readonly log: Log;
   /** Milliseconds since 1970: in the name of a file that is set aside. */
@@ -44,6 +40,7 @@ export class MemberDatabase {
   /** When it was last seen with a leader. Monotonic milliseconds. */
   #insideAt = performance.now();
   #isPrepared = false;
+  #keys: KeyFiles | undefined;
 
   constructor(options: MemberDatabaseOptions) {
     this.#options = options;
@@ -70,9 +67,19 @@ export class MemberDatabase {
     return existsSync(this.#file);
   }
 
+  /** The keys among members; a server that runs with others is started again. */
+  async useKeys(keys: KeyFiles): Promise<void> {
+    const { name, places } = this.#options;
+    this.#keys = keys;
+    if (!this.#server.running) return;
+    this.#status = undefined;
+    await this.#server.run(serverCommand(name, places, keys));
+  }
+
   /** Makes the file if there is none, and starts the server. @param record undefined: not known now, there is a file */
   async start(record: ClusterRecord | undefined, members: readonly string[]): Promise<void> {
-    const { name, node, address, places, keys, log } = this.#options;
+    const { name, node, address, places, log } = this.#options;
+    if (this.#keys === undefined) throw new Error('the server has no keys yet');
     if (record !== undefined) {
       const beginning = beginningOf({ name, hasFile: this.hasFile, node, address, record, members });
       log.info('a database begins', { database: name, ...beginning });
@@ -80,7 +87,7 @@ export class MemberDatabase {
       if (beginning.with === 'the others') await runTool(joinCommand(name, places, address, beginning.others, beginning.id));
     }
     this.#insideAt = performance.now();
-    await this.#server.run(serverCommand(name, places, keys));
+    await this.#server.run(serverCommand(name, places, this.#keys));
   }
 
   async stop(): Promise<void> {
@@ -103,7 +110,7 @@ export class MemberDatabase {
   }
 
   async #lead(status: ClusterStatus, members: readonly string[] | undefined): Promise<void> {
-    const { name, address, places, shared, log } = this.#options;
+    const { name, places, shared, log } = this.#options;
     const { schema, control: file } = DATABASES[name];
     const strangers = serversToRemove(status, members);
     for (const { id, address: at } of strangers) {
@@ -118,9 +125,6 @@ export class MemberDatabase {
       await this.#convert();
       this.#isPrepared = true;
     }
-    const connections = await runTool(toolCommand(name, places, 'get-connection'));
-    if (connections.trim().split('\n').length !== 1 || !connections.includes(connectionOf(name, address)))
-      await runTool(connectionCommand(name, places, address));
     if (status.cluster === undefined) return;
     const servers = status.servers.filter(({ id }) => !strangers.some((stranger) => stranger.id === id));
     await shared.publish(

@@ -1,13 +1,15 @@
-/** A member of OVN's central part: both databases and northd, on one node. */
+/** A member of OVN's central part: both databases, their ports for clients, and northd, on one node. */
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
 import { ChildProgram } from './child-program.ts';
+import { ClientDoor } from './client-door.ts';
 import type { ClusterRecord, SharedRecord } from './cluster-record.ts';
-import { DATABASE_NAMES, type DatabaseName, type KeyFiles, northdCommand, type Places } from './databases.ts';
-import type { Material } from './keys.ts';
+import { DATABASE_NAMES, DATABASES, type DatabaseName, type KeyFiles, northdCommand, type Places } from './databases.ts';
+import { clusterKeys, firstStage, type KeyStage, nextStage } from './key-stages.ts';
+import type { Material, MemberKeys } from './keys.ts';
 import { MemberDatabase } from './member-database.ts';
 
 export interface MemberOptions {
@@ -22,21 +24,32 @@ export interface MemberOptions {
 
 const LOOK_MS = 2_000;
 const RETRY_MS = 2_000;
+/** Files of the member. */
+const KEYS = 'tls/keys.json';
+const STAGE = 'tls/stage';
 
 export class Member {
   readonly #options: MemberOptions;
   readonly #databases: readonly MemberDatabase[];
+  readonly #doors: Readonly<Record<DatabaseName, ClientDoor>>;
   readonly #northd: ChildProgram;
   readonly #stopped = new AbortController();
   #members: readonly string[] = [];
+  #keys: MemberKeys | undefined;
+  #stage: KeyStage | undefined;
+  /** The stage that the other members know of. */
+  #recorded: KeyStage | undefined;
   #waitingFor = 'the member has not begun';
 
   constructor(options: MemberOptions) {
     this.#options = options;
     const { node, address, places, shared, log, wallTime } = options;
-    this.#databases = DATABASE_NAMES.map(
-      (name) => new MemberDatabase({ name, node, address, places, keys: this.#keyFiles(name), shared, log, wallTime }),
-    );
+    this.#databases = DATABASE_NAMES.map((name) => new MemberDatabase({ name, node, address, places, shared, log, wallTime }));
+    const door = (name: DatabaseName): ClientDoor => {
+      const { schema, port, socket } = DATABASES[name];
+      return new ClientDoor({ schema, address, port, socket: join(places.runDirectory, socket), log });
+    };
+    this.#doors = { nb: door('nb'), sb: door('sb') };
     this.#northd = new ChildProgram('ovn-northd', log);
   }
 
@@ -44,11 +57,17 @@ export class Member {
     return this.#databases;
   }
 
+  /** Whether keys of clients are still good enough to take part in the clusters: only while the members of an earlier release are replaced. */
+  get acceptsOldKeys(): boolean {
+    return this.#stage !== undefined && this.#stage !== 'requires';
+  }
+
   /** What is missing until the member serves; empty when it does. */
   get waitingFor(): readonly string[] {
     if (this.#waitingFor !== '') return [this.#waitingFor];
     const northd = this.#northd.running ? [] : ['ovn-northd does not run'];
-    return [...this.#databases.flatMap(({ problem }) => problem ?? []), ...northd];
+    const parts = [...this.#databases, ...Object.values(this.#doors)];
+    return [...parts.flatMap(({ problem }) => problem ?? []), ...northd];
   }
 
   /** Runs until `stop`. What fails is logged and tried again. */
@@ -67,6 +86,8 @@ export class Member {
       await sleep(begun ? LOOK_MS : RETRY_MS, undefined, { signal }).catch(() => {});
     }
     await this.#northd.stop();
+    // Clients go to another member before this one's databases end.
+    for (const door of Object.values(this.#doors)) await door.close();
     for (const database of this.#databases) await database.stop();
   }
 
@@ -83,20 +104,29 @@ export class Member {
     await chmod(places.directory, 0o700);
     await mkdir(places.runDirectory, { recursive: true });
     // A member that has its files starts without an API server: after a power failure everything comes back in any order.
-    const isWhole = existsSync(this.#path('members.json')) && this.#databases.every(({ hasFile }) => hasFile);
+    const isWhole = ['members.json', KEYS].every((name) => existsSync(this.#path(name))) && this.#databases.every(({ hasFile }) => hasFile);
+    const kept = await readFile(this.#path(STAGE), 'utf8').catch(() => undefined);
+    let stage = kept as KeyStage | undefined;
     let record: ClusterRecord | undefined;
     try {
       this.#members = await shared.members();
       if (!this.#members.includes(address))
         throw new Error(`no Node with a member has the address ${address}, which --address gives: ${this.#members.join(', ') || 'none'}`);
       record = await shared.foundedBy(node, this.#members);
-      await this.#writeKeys(await shared.keys(wallTime()));
+      this.#keys = await shared.keys(wallTime());
+      stage = firstStage(this.#keys, await shared.keyStages(), address, stage);
+      await mkdir(this.#path('tls'), { recursive: true, mode: 0o700 });
+      const { cluster, hadOthers, members } = this.#keys;
+      await this.#write(KEYS, JSON.stringify({ cluster, hadOthers, members }));
       await this.#remember(this.#members);
     } catch (error) {
       if (!isWhole) throw error;
       this.#options.log.warn('the member starts with what it had', { error: error instanceof Error ? error.message : String(error) });
       this.#members = JSON.parse(await readFile(this.#path('members.json'), 'utf8')) as readonly string[];
+      this.#keys = JSON.parse(await readFile(this.#path(KEYS), 'utf8')) as MemberKeys;
     }
+    await this.#writeFiles('northd', materialOf(this.#keys.members, 'northd'));
+    await this.#useStage(stage ?? 'requires');
     for (const database of this.#databases) await database.start(record, this.#members);
     this.#waitingFor = '';
     return true;
@@ -113,20 +143,50 @@ export class Member {
     }
     // What fails for one (no API server, for the record) must not hold up the rest.
     const failures: unknown[] = [];
-    for (const database of this.#databases) await database.look(members).catch((error: unknown) => failures.push(error));
+    for (const database of this.#databases) {
+      await database.look(members).catch((error: unknown) => failures.push(error));
+      this.#openDoor(database.name);
+    }
     await this.#northd.run(northdCommand(places, this.#keyFiles('northd'), this.#members));
+    await this.#changeKeys().catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
   }
 
-  #keyFiles(part: DatabaseName | 'northd'): KeyFiles {
+  #openDoor(name: DatabaseName): void {
+    const { members = {} } = this.#keys ?? {};
+    const { key = '', cert = '', cacert = '' } = materialOf(members, name);
+    this.#doors[name].open({ key, certificate: cert, authorities: cacert, central: members['nb-cacert'] ?? '' });
+  }
+
+  /** After an upgrade of a release whose members had the authorities of clients. */
+  async #changeKeys(): Promise<void> {
+    const { shared, address, log } = this.#options;
+    if (this.#stage === undefined || this.#recorded === 'requires' || this.waitingFor.length > 0) return;
+    if (this.#recorded !== this.#stage) await shared.recordKeyStage(address, this.#stage);
+    this.#recorded = this.#stage;
+    const next = nextStage(await shared.keyStages(), this.#members, address);
+    if (next === undefined) return;
+    log.info("the keys among members change; both databases' servers of this member start again", { from: this.#stage, to: next });
+    await this.#useStage(next);
+  }
+
+  async #useStage(stage: KeyStage): Promise<void> {
+    for (const database of this.#databases) {
+      const part = `${database.name}-${stage}` as const;
+      await this.#writeFiles(part, clusterKeys(this.#keys as MemberKeys, database.name, stage));
+      await database.useKeys(this.#keyFiles(part));
+    }
+    await this.#write(STAGE, stage);
+    this.#stage = stage;
+  }
+
+  #keyFiles(part: string): KeyFiles {
     const file = (what: string): string => this.#path(`tls/${part}-${what}`);
     return { key: file('key'), certificate: file('cert'), authorities: file('cacert') };
   }
 
-  /** Servers read them again when they change. */
-  async #writeKeys(material: Material): Promise<void> {
-    await mkdir(this.#path('tls'), { recursive: true, mode: 0o700 });
-    for (const [name, text] of Object.entries(material)) await this.#write(`tls/${name}`, text);
+  async #writeFiles(part: string, material: Material): Promise<void> {
+    for (const [what, text] of Object.entries(material)) await this.#write(`tls/${part}-${what}`, text);
   }
 
   async #remember(members: readonly string[]): Promise<void> {
@@ -143,4 +203,9 @@ export class Member {
   #path(name: string): string {
     return join(this.#options.places.directory, name);
   }
+}
+
+/** `key`, `cert` and `cacert` of a part. */
+function materialOf(all: Material, part: DatabaseName | 'northd'): Material {
+  return Object.fromEntries(['key', 'cert', 'cacert'].map((what) => [what, all[`${part}-${what}`] ?? '']));
 }

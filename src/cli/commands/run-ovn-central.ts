@@ -72,6 +72,14 @@ function metricsOf(member: Member): { readonly contentType: string; readonly tex
   gauge('leads', 'whether this member leads', ({ status }) => (status?.isLeader === true ? 1 : 0));
   gauge('servers', 'servers in the cluster, as this member knows it', ({ status }) => status?.servers.length ?? 0);
   gauge('term', 'number of elections', ({ status }) => status?.term ?? 0);
+  void new Gauge({
+    name: 'kiln_ovn_accepts_old_keys',
+    help: 'whether keys of clients still let a server join: while members of an earlier release are replaced',
+    registers: [registry],
+    collect() {
+      this.set(member.acceptsOldKeys ? 1 : 0);
+    },
+  });
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }
 

@@ -153,6 +153,11 @@ export const KILN_ANNOTATIONS = {
   podUid: { on: 'IP', use: 'acts, writes', what: 'uid of the pod that it was created for' },
   ownerUid: { on: 'IP', use: 'acts, writes', what: 'uid of the StatefulSet or virtual machine that retains it' },
   subnetFrom: { on: 'IP', use: 'acts, writes', what: '`namespace` if the Subnet follows from the namespace of the pod' },
+  replacesOwn: {
+    on: 'IP',
+    use: 'acts, writes',
+    what: "`true` if its network is that of the pod's own interface, by `v1.multus-cni.io/default-network`",
+  },
   vip: { on: 'IP', use: 'acts, writes', what: 'the Vip whose address it is' },
   lease: {
     on: 'IP, Vip, OvnEip, IptablesEIP',

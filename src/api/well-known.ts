@@ -136,6 +136,8 @@ export const kilnAnnotation = {
   ownerUid: 'kiln.io/owner-uid',
   /** On an IP: `namespace` if the Subnet was chosen by the namespace and not by the pod. */
   subnetFrom: 'kiln.io/subnet-from',
+  /** On an IP: `true` if its interface is the pod's own, by annotation `default-network`. */
+  replacesOwn: 'kiln.io/replaces-own-interface',
   /** On an IP: the Vip with the same address. */
   vip: 'kiln.io/vip',
   /** On an IP, a Vip or an EIP: how long its address is kept while unused, such as `24h`. */

@@ -26,7 +26,18 @@ export function ipOutputs(world: World, binding: Binding): readonly Output[] {
   const from = subnetFrom(nic);
   if (ip !== undefined) {
     const kept = keepIp(ip, identity, addresses);
-    return [from === undefined ? kept : { ...kept, annotations: { ...kept.annotations, [kilnAnnotation.subnetFrom]: from } }];
+    // One of an earlier pod of the name may have another network there.
+    const wasOther = nic.replacesOwn !== true && ip.metadata.annotations?.[kilnAnnotation.replacesOwn] !== undefined;
+    return [
+      {
+        ...kept,
+        annotations: {
+          ...kept.annotations,
+          ...(from !== undefined && { [kilnAnnotation.subnetFrom]: from }),
+          ...(wasOther && { [kilnAnnotation.replacesOwn]: null }),
+        },
+      },
+    ];
   }
   // An IP object of an earlier pod of this name is being deleted.
   if (world.ips.has(nic.port)) return [];
@@ -66,6 +77,7 @@ function identityOf(world: World, nic: PodInterface, { subnet, v4, v6 }: Address
       [kilnAnnotation.podUid]: pod.uid,
       ...(owner !== undefined && { [kilnAnnotation.ownerUid]: owner }),
       ...(isOfVip && { [kilnAnnotation.vip]: vip.name }),
+      ...(nic.replacesOwn && { [kilnAnnotation.replacesOwn]: 'true' }),
     },
   };
 }

@@ -26,6 +26,8 @@ export interface PodInterface {
   readonly isOvn: boolean;
   /** Its element in the pod's list of networks; undefined for the pod's own interface. */
   readonly selection: NetworkSelection | undefined;
+  /** Whether it is the pod's own interface, by annotation `default-network`. */
+  readonly replacesOwn?: true;
 }
 
 export function ownInterface(pod: PodView): PodInterface {

@@ -9,7 +9,7 @@ import type { ReadPodAnnotation } from '../../../api/annotations.ts';
 import type { Pod } from '../../../api/kubernetes/core.ts';
 import type { Finding, Subject } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
-import { annotationKey, podAnnotation } from '../../../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../../api/well-known.ts';
 import { bitsOf } from '../../../net/address.ts';
 import { cidrCovers, cidrOf, parseCidr } from '../../../net/cidr.ts';
 import { ofFamily } from '../../../net/dual.ts';
@@ -24,7 +24,8 @@ import { unreadAnnotations } from '../../unread-annotations.ts';
 import { attachment, attachmentOfDefault } from '../interface/network-attachment.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf, isAllocated } from '../interface/pod-interface.ts';
-import { interfacesOf, selectionsOf } from '../interface/pod-interfaces.ts';
+import { ownNetworkOf } from '../interface/own-network.ts';
+import { interfacesOf, replacingSelections, selectionsInEffect } from '../interface/pod-interfaces.ts';
 import type { PodView } from '../view/pod-view.ts';
 import { podView } from '../view/pod-view.ts';
 import { ineffectiveRequests, mayHaveIneffectiveRequests } from './ineffective-requests.ts';
@@ -46,13 +47,21 @@ const TELLING = [
 export function mayBeIneffective({ metadata: { annotations }, spec }: Pod): boolean {
   if (annotations === undefined) return false;
   if (spec.hostNetwork === true) return podKeys(annotations).length > 0 || mayHaveUnreadKeys('Pod', annotations);
-  if (TELLING.some((key) => annotations[key] !== undefined)) return true;
+  if (TELLING.some((key) => annotations[key] !== undefined) || hasOthersAlone(annotations)) return true;
   return (
     Object.keys(annotations).some((key) => SELDOM.test(key)) ||
     mayHaveIneffectiveRequests(annotations) ||
     mayHaveUnreadKeys('Pod', annotations)
   );
 }
+
+/** Whether all its addresses are in attached networks: one of them may be its own interface. */
+function hasOthersAlone(annotations: Readonly<Record<string, string>>): boolean {
+  return annotations[OWN_ALLOCATED] === undefined && Object.keys(annotations).some((key) => key.endsWith(ALLOCATED));
+}
+
+const OWN_ALLOCATED = podAnnotation(DEFAULT_PROVIDER, 'allocated');
+const ALLOCATED = '.kubernetes.io/allocated';
 
 export const podIneffective: Query<readonly Finding[]> = defineQuery('pod-ineffective', (world, key) => {
   const pod = world.pods.get(key);
@@ -66,6 +75,7 @@ export const podIneffective: Query<readonly Finding[]> = defineQuery('pod-ineffe
   return [
     ...unreadAnnotations(subject, annotations, networksOf(world, view, interfaces)),
     ...repeatedNetworks(world, subject, view),
+    ...ofOwnNetwork(world, subject, view, interfaces),
     ...ofDefaultInterface(world, subject, interfaces),
     ...interfaces.flatMap((nic) => [
       ...(nic.isOvn ? ofPort(world, subject, nic) : withoutPort(subject, nic)),
@@ -90,7 +100,7 @@ function ofHostNetwork(subject: Subject, annotations: Readonly<Record<string, st
 
 /** The networks that the pod attaches, with the keys that are read for them; both forms while it is unknown which plugin provides one. */
 function networksOf(world: World, pod: PodView, interfaces: readonly PodInterface[]): readonly AttachedNetwork[] {
-  const selected = selectionsOf(pod);
+  const selected = selectionsInEffect(pod, ownNetworkOf(world, pod));
   const byNetwork = new Map<string, { providers: string[]; interfaces: string[] }>();
   const entryOf = (network: string): { providers: string[]; interfaces: string[] } => {
     const found = byNetwork.get(network) ?? { providers: [], interfaces: [] };
@@ -115,7 +125,7 @@ function networksOf(world: World, pod: PodView, interfaces: readonly PodInterfac
 
 /** Without names of interfaces one interface serves all entries of a network in the list. */
 function repeatedNetworks(world: World, subject: Subject, pod: PodView): readonly Finding[] {
-  const selected = selectionsOf(pod);
+  const selected = selectionsInEffect(pod, ownNetworkOf(world, pod));
   if (!selected.ok) return [];
   const times = new Map<string, number>();
   for (const { namespace, name, interfaceName } of selected.selections) {
@@ -141,6 +151,23 @@ function repeatedNetworks(world: World, subject: Subject, pod: PodView): readonl
       ),
     ];
   });
+}
+
+/** The network of its own interface was decided when the pod started. */
+function ofOwnNetwork(world: World, subject: Subject, pod: PodView, interfaces: readonly PodInterface[]): readonly Finding[] {
+  const key = annotationKey.defaultNetworkAttachment;
+  const value = pod.annotations[key];
+  const { kind } = ownNetworkOf(world, pod);
+  const has = interfaces.flatMap(({ replacesOwn, selection }) =>
+    replacesOwn === true && selection !== undefined ? [`${selection.namespace}/${selection.name}`] : [],
+  );
+  const named = replacingSelections(pod).map(({ namespace, name }) => `${namespace}/${name}`);
+  const isKept = kind === 'own' ? value === undefined : has.every((one) => named.includes(one)) && named.length === has.length;
+  if (kind === 'open' || isKept) return [];
+  const network = kind === 'own' ? 'the cluster, with its own port' : `NetworkAttachmentDefinition ${has.join(', ')}`;
+  const undo = kind === 'own' ? 'remove the annotation' : `set it to ${has.join(',')}`;
+  const rule = `the own interface of a pod that runs stays in the network that it started in, which is that of ${network}; ${undo}, or delete the pod so that the next one has the other network`;
+  return [finding(subject, key, value ?? '', 'is not in effect', rule)];
 }
 
 /** Its plugin waits for, or takes, the addresses of the pod's default interface, and never those of the network. */

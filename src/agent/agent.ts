@@ -23,6 +23,7 @@ import { StatusTarget } from './objects/status-target.ts';
 import { Changes } from './listing/changes.ts';
 import { OtherFirewallsTarget } from './packet-filter/other-firewalls-target.ts';
 import { PacketFilterTarget } from './packet-filter/packet-filter-target.ts';
+import { type ProbeHost, probeHost } from './probes/probe-host.ts';
 import { ProbeProxyTarget } from './probes/probe-proxy-target.ts';
 import { CniServer } from './requests/cni-server.ts';
 import { RequestsTarget } from './requests/requests-target.ts';
@@ -58,6 +59,7 @@ export interface AgentSeams {
   readonly random: Random;
   /** Runs a turn after everything that is due already. */
   readonly defer: (turn: () => void) => void;
+  readonly probeHost: ProbeHost;
   readonly rules: readonly Rule<NodeWorld, NodeOutput>[];
 }
 
@@ -88,7 +90,9 @@ export class NodeAgent implements AsyncDisposable {
     const kernel = new KernelTarget({ ...listed, world, clock, host, removals: new HostNetwork(programs), restored });
     const routing = new RoutingTarget(listed);
     const filter = new PacketFilterTarget({ ...listed, kind: 'packet-filter' });
-    const probes = new ProbeProxyTarget({ world, programs, retries, clock, log, wake });
+    const registries = (): readonly string[] => world.nodes.peek(settings.node)?.registries ?? [];
+    const processes = seams?.probeHost ?? probeHost({ programs, proc: '/proc' }, registries);
+    const probes = new ProbeProxyTarget({ world, programs, host: processes, retries, clock, log, wake });
     const probeFilter = new PacketFilterTarget({ ...listed, kind: 'probe-filter' });
     const firewalls = new OtherFirewallsTarget(listed);
     const uplinks = new UplinkTarget({ ...listed, world, host });

@@ -10,6 +10,7 @@ import { NetworkNamespace } from '../../lab/node/namespace.ts';
 import { whyNoPackets } from '../../lab/node/requirements.ts';
 import { replacement, TABLES } from '../../src/agent/packet-filter/packet-filter-target.ts';
 import { hostPrograms, inNamespace } from '../../src/agent/kernel/programs.ts';
+import { KUBELET } from '../../src/agent/world/probe.ts';
 import { NodeWorld } from '../../src/agent/world/node-world.ts';
 import { probeFilter } from '../../src/kinds/pod/agent-rules/probed-pods.ts';
 import { outgoingNat } from '../../src/kinds/subnet/agent-rules/outgoing-nat.ts';
@@ -54,6 +55,7 @@ function tables(): string {
   for (const [at, address] of ['10.0.0.5', 'fd00::5'].entries())
     for (const open of [true, false])
       world.probeListeners.set(`${address} ${open}`, { address, port: open ? 80 : 81, local: 4001 + at, open });
+  world.kubelet.set(KUBELET, { kind: 'class', id: 7 });
   const settings = { node: 'node-1', southbound: '', tunnel: 'geneve', datapath: 'system', defaultVpc: 'ovn-cluster', mtu: 1_400 } as const;
   const outputs = world.glance(() => [...outgoingNat(settings).run(world, ''), ...probeFilter.run(world, '')]);
   return outputs

@@ -9,9 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NetworkNamespace } from '../../lab/node/namespace.ts';
 import { Sandbox } from '../../lab/node/sandbox.ts';
 import { installCniFiles } from '../../src/agent/install/cni-files.ts';
+import { readNodeStatus } from '../../src/agent/status/read-node-status.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { runProgram } from '../../lab/programs/run-program.ts';
 import { until } from '../../src/testing/until.ts';
+import { KubeletOfTest } from './kubelet-process.ts';
 import { type AgentNode, type PacketCluster, type RunningPod, skip, startPackets } from './packet-cluster.ts';
 
 let cluster: PacketCluster;
@@ -41,9 +43,9 @@ async function serve(namespace: NetworkNamespace, script: string): Promise<{ rea
 const WEB = (name: string, port: number): string => `
   require('node:http').createServer((request, response) => response.end('${name}' + request.url)).listen(${port}, () => console.log('serves'));`;
 
-/** As kubelet asks, as root. @returns status and body, or the code of the failure, of each */
+/** As kubelet asks. @param as who asks: kubelet, or another program of root @returns status and body, or the code of the failure, of each */
 async function probes(
-  node: AgentNode,
+  as: Pick<KubeletOfTest, 'run'>,
   ...asked: readonly (readonly [kind: 'http' | 'tcp', host: string, port: number, path?: string])[]
 ): Promise<readonly string[]> {
   const script = `
@@ -55,7 +57,7 @@ async function probes(
       .on('error', (error) => resolve(error.code)).on('timeout', () => { socket.destroy(); resolve('no answer'); }); });
     (async () => { const results = []; for (const [kind, ...rest] of ${JSON.stringify(asked)}) results.push(await (kind === 'http' ? http : tcp)(...rest));
       console.log(JSON.stringify(results)); })();`;
-  return JSON.parse(await node.node.namespace.run(process.execPath, '-e', script)) as readonly string[];
+  return JSON.parse(await as.run(process.execPath, '-e', script)) as readonly string[];
 }
 
 async function handles(node: AgentNode): Promise<{ readonly all: number; readonly namespaces: number }> {
@@ -74,6 +76,7 @@ test(
   { skip },
   async () => {
     const { namespace } = one.node;
+    await using kubelet = await KubeletOfTest.start(namespace);
     const pods: RunningPod[] = [];
     const httpGet = { path: '/health', port: 8080 };
     const containers = {
@@ -107,11 +110,14 @@ test(
     await serve(blue.sandbox.namespace, WEB('blue', 8080));
     const addresses = ['10.77.0.5', 'fd77::5'];
     await until('the listeners are there', async () => (await namespace.run('nft', 'list', 'tables')).includes('kiln-probes'));
-    await until('kubelet reaches them', async () => (await probes(one, ['http', addresses[1] ?? '', 8080, '/red']))[0] === '200 red/red');
+    await until(
+      'kubelet reaches them',
+      async () => (await probes(kubelet, ['http', addresses[1] ?? '', 8080, '/red']))[0] === '200 red/red',
+    );
     for (const address of addresses)
       assert.deepEqual(
         await probes(
-          one,
+          kubelet,
           ['http', address, 8080, '/red'],
           ['http', address, 8080, '/blue'],
           ['http', address, 8081, '/'],
@@ -122,10 +128,12 @@ test(
         ),
         ['200 red/red', '200 blue/blue', '200 red/', 'ECONNRESET', 'ECONNREFUSED'],
       );
+    // Every other program of the node is left alone, also one of root.
+    assert.deepEqual(await probes(namespace, ['http', '10.77.0.5', 8080, '/red']), ['ENETUNREACH']);
     const tcp = await serve(blue.sandbox.namespace, WEB('blue', 8082));
-    await until('the port is open', async () => (await probes(one, ['tcp', '10.77.0.5', 8082]))[0] === 'open');
+    await until('the port is open', async () => (await probes(kubelet, ['tcp', '10.77.0.5', 8082]))[0] === 'open');
     tcp.end();
-    await until('the port is closed', async () => (await probes(one, ['tcp', '10.77.0.5', 8082]))[0] === 'ECONNREFUSED');
+    await until('the port is closed', async () => (await probes(kubelet, ['tcp', '10.77.0.5', 8082]))[0] === 'ECONNREFUSED');
 
     // Neither Vpc reaches the other one or the listeners, and the node reaches nothing but what is probed.
     const listeners = await namespace.run('nft', 'list', 'table', 'inet', 'kiln-probes');
@@ -134,11 +142,11 @@ test(
     const fromPod = `require('net').connect({ host: '${one.node.address}', port: ${local}, timeout: 1000 }, () => console.log('open')).on('error', (e) => console.log(e.code)).on('timeout', () => process.exit())`;
     assert.doesNotMatch(await red.sandbox.namespace.run(process.execPath, '-e', fromPod), /open/);
     assert.ok(!(await namespace.reaches('10.77.0.5', { seconds: 1 })));
-    assert.notEqual((await probes(one, ['http', '10.77.0.5', 9999, '/']))[0]?.slice(0, 3), '200');
+    assert.notEqual((await probes(kubelet, ['http', '10.77.0.5', 9999, '/']))[0]?.slice(0, 3), '200');
 
     const before = await handles(one);
     const many = Array.from({ length: 100 }, () => ['http', '10.77.0.5', 8080, '/red'] as const);
-    assert.deepEqual(new Set(await probes(one, ...many)), new Set(['200 red/red']));
+    assert.deepEqual(new Set(await probes(kubelet, ...many)), new Set(['200 red/red']));
     for (let time = 0; time < 5; time += 1) {
       const name = `short-${time}`;
       const short = await cluster.runPod(name, one);
@@ -151,7 +159,7 @@ test(
     // A new agent finds the pods, and leads kubelet to its own listeners.
     await one.killAgent();
     one.startAgent();
-    await until('the new agent listens', async () => (await probes(one, ['http', '10.77.0.5', 8080, '/blue']))[0] === '200 blue/blue');
+    await until('the new agent listens', async () => (await probes(kubelet, ['http', '10.77.0.5', 8080, '/blue']))[0] === '200 blue/blue');
     for (const [name, { sandbox }] of [
       ['red', red],
       ['blue', blue],
@@ -162,6 +170,33 @@ test(
     await until('nothing of it is left', async () => !(await namespace.run('nft', 'list', 'tables')).includes('kiln-probes'));
   },
 );
+
+test('what the node reaches by its default route stays that host, for kubelet too: no pod takes its address', { skip }, async () => {
+  const { namespace } = one.node;
+  await using kubelet = await KubeletOfTest.start(namespace);
+  const outside = await NetworkNamespace.create('outside');
+  stops.unshift(() => outside.delete());
+  await namespace.run('ip', 'link', 'add', 'out0', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', outside.name);
+  await namespace.run('ip', 'address', 'add', '198.51.100.2/24', 'dev', 'out0');
+  await namespace.run('ip', 'link', 'set', 'out0', 'up');
+  await namespace.run('ip', 'route', 'add', 'default', 'via', '198.51.100.1', 'dev', 'out0');
+  for (const address of ['198.51.100.1/24', '10.77.0.9/32']) await outside.run('ip', 'address', 'add', address, 'dev', 'eth0');
+  await outside.run('ip', 'link', 'set', 'eth0', 'up');
+  await serve(outside, WEB('balancer', 6443));
+  const annotations = { 'ovn.kubernetes.io/logical_switch': 'red', 'ovn.kubernetes.io/ip_address': '10.77.0.9,fd77::9' };
+  const readinessProbe = { httpGet: { path: '/', port: 6443 } };
+  const thief = await cluster.runPod('thief', one, annotations, [{ name: 'main', image: 'busybox', readinessProbe }]);
+  await serve(thief.sandbox.namespace, WEB('pod', 6443));
+  await until('what nobody else has is led', async () => (await probes(kubelet, ['http', 'fd77::9', 6443, '/']))[0] === '200 pod/');
+  const ask = async (): Promise<readonly string[]> => await probes(kubelet, ['http', '10.77.0.9', 6443, '/']);
+  await until('it is told', async () =>
+    /10\.77\.0\.9 is in use by another host/.test(JSON.stringify((await readNodeStatus(one.socket)).failures)),
+  );
+  assert.deepEqual(await ask(), ['200 balancer/']);
+  await namespace.run('ip', 'link', 'delete', 'out0');
+  assert.equal((await one.cni('DEL', 'thief', thief.sandbox)).exit, 0);
+  await cluster.deletePod('thief');
+});
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 /** Whatever Subnets the namespace was bound to before. */

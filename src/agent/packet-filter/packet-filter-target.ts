@@ -3,7 +3,7 @@
  * program that flushes all rules gets this one back.
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { Ran } from '../kernel/ran.ts';
+import type { Ran, Words } from '../kernel/ran.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import type { PacketFilterOutput, ProbeFilterOutput } from '../world/outputs.ts';
 import { scriptHash } from './script-hash.ts';
@@ -20,6 +20,7 @@ interface Observed {
 }
 
 const NO_TABLE: Observed = { listing: '', hash: undefined };
+const NFT: Words = ['nft', '-f', '-'];
 /** Of so many lists one is made where no table is wanted and none was there. */
 const SELDOM = 12;
 
@@ -68,7 +69,10 @@ export class PacketFilterTarget extends ListedTarget<PacketFilterOutput | ProbeF
   }
 
   protected async write(script: string): Promise<Ran> {
-    return await this.programs.run(['nft', '-f', '-'], replacement(this.#table, script));
+    const [output] = this.desired.of(this.#id);
+    const namespace = output?.kind === 'probe-filter' ? output.cgroupNamespace : undefined;
+    const command: Words = namespace === undefined ? NFT : ['nsenter', `--cgroup=${namespace}`, '--', ...NFT];
+    return await this.programs.run(command, replacement(this.#table, script));
   }
 
   protected override reason(message: string): string {

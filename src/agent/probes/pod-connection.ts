@@ -19,6 +19,8 @@ export const CONNECTOR = 'socat';
 /** How long the program stays once one direction has ended: what the pod sends last has passed by then, and kubelet ends none before it has all. */
 const HALF_CLOSED_SECONDS = 0.02;
 const CONNECT_SECONDS = 3;
+/** Nobody is there for most addresses, and probes wait for it. */
+const HOST_SECONDS = 1;
 
 export const connectToPod: ConnectToPod = ({ namespacePath, ...end }) => {
   const [program, ...args] = inNamespace(namespacePath, CONNECTOR, '-t', String(HALF_CLOSED_SECONDS), '-', addressOf(end));
@@ -46,7 +48,12 @@ export function checkCommand({ namespacePath, ...end }: PodEnd): readonly [strin
   return inNamespace(namespacePath, CONNECTOR, '-u', 'OPEN:/dev/null', addressOf(end));
 }
 
-function addressOf({ address, port }: Omit<PodEnd, 'namespacePath'>): string {
+/** The same from the node itself: whether it reaches a host by the address. */
+export function hostCheckCommand(end: Omit<PodEnd, 'namespacePath'>): readonly [string, ...string[]] {
+  return [CONNECTOR, '-u', 'OPEN:/dev/null', addressOf(end, HOST_SECONDS)];
+}
+
+function addressOf({ address, port }: Omit<PodEnd, 'namespacePath'>, seconds = CONNECT_SECONDS): string {
   const host = address.includes(':') ? `TCP6:[${address}]` : `TCP4:${address}`;
-  return `${host}:${port},connect-timeout=${CONNECT_SECONDS}`;
+  return `${host}:${port},connect-timeout=${seconds}`;
 }

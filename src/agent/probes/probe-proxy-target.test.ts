@@ -19,6 +19,7 @@ test('without the program that connects to pods the node says why no probe passe
   const target = new ProbeProxyTarget({
     world,
     programs,
+    host: { kubelet: () => Promise.resolve({ kind: 'class', id: 7 }), peers: () => Promise.resolve(new Map()) },
     retries: new Retries(systemClock, world, wake),
     clock: systemClock,
     log: SILENT,

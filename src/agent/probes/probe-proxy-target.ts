@@ -10,13 +10,21 @@ import type { Programs } from '../kernel/programs.ts';
 import type { Retries } from '../retries.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { ProbedPodOutput, UnprobedPodOutput } from '../world/outputs.ts';
-import type { TcpProbe } from '../world/probe.ts';
-import { checkCommand, CONNECTOR, connectToPod } from './pod-connection.ts';
+import { KUBELET, type KubeletMark, type TcpProbe, unprobedText } from '../world/probe.ts';
+import { equal } from '../../world/equal.ts';
+import { checkCommand, CONNECTOR, connectToPod, hostCheckCommand } from './pod-connection.ts';
+import type { ProbeHost } from './probe-host.ts';
 import { ProbeListenerServer } from './probe-listener.ts';
+
+/** Between two looks at kubelet's process: once it was started anew its cgroup is another one. */
+const KUBELET_MS = 5_000;
+/** Between two looks at what the node itself talks to, and at who else has an address. */
+const HOSTS_MS = 60_000;
 
 export interface ProbeProxyTargetOptions {
   readonly world: NodeWorld;
   readonly programs: Programs;
+  readonly host: ProbeHost;
   readonly retries: Retries;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,6 +37,9 @@ interface Listening {
   open: boolean;
   checking: boolean;
   timer: TimerHandle;
+  /** Whether another host answers for the address and port; undefined until it was tried. */
+  elsewhere: boolean | undefined;
+  hostTimer: TimerHandle;
 }
 
 export class ProbeProxyTarget implements Target {
@@ -42,6 +53,12 @@ export class ProbeProxyTarget implements Target {
   #stopped = false;
   /** The program that connects was seen to run, or is looked for. */
   #hasProgram = false;
+  /** What the node talks to was read. */
+  #knowsHosts = false;
+  #looking: Promise<void> | undefined;
+  #lookTimer: TimerHandle;
+  /** Of the next look at what the node talks to. */
+  #hostsDue = 0;
 
   constructor(options: ProbeProxyTargetOptions) {
     this.#options = options;
@@ -57,6 +74,8 @@ export class ProbeProxyTarget implements Target {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#options.clock.clearTimeout(this.#lookTimer);
+    await this.#looking;
     await Promise.all([...this.#listening.keys()].map((id) => this.#close(id)));
   }
 
@@ -78,16 +97,59 @@ export class ProbeProxyTarget implements Target {
       if (pods.length === 0) void this.#close(id);
       else this.#serve(id, pods);
     }
+    this.#look();
     return true;
+  }
+
+  /** While pods are probed. */
+  #look(): void {
+    const { clock, world } = this.#options;
+    if (this.#stopped || this.#looking !== undefined || this.#lookTimer !== undefined) return;
+    if (this.desired.ids.next().done === true) return world.failures.delete(KUBELET);
+    this.#looking = this.#readHost().then(() => {
+      this.#looking = undefined;
+      if (this.#stopped) return;
+      this.#lookTimer = clock.setTimeout(() => {
+        this.#lookTimer = undefined;
+        this.#look();
+      }, KUBELET_MS);
+    });
+  }
+
+  async #readHost(): Promise<void> {
+    const { clock, host, log, wake, world } = this.#options;
+    try {
+      const mark = await host.kubelet();
+      if (!equal(world.kubelet.peek(KUBELET), mark)) world.kubelet.set(KUBELET, mark);
+      this.#tellKubelet(mark);
+      if (this.#knowsHosts && clock.now() < this.#hostsDue) return;
+      const peers = await host.peers();
+      this.#hostsDue = clock.now() + HOSTS_MS;
+      for (const address of [...world.hostPeers.keys()]) if (!peers.has(address)) world.hostPeers.delete(address);
+      for (const [address, what] of peers) if (world.hostPeers.peek(address) !== what) world.hostPeers.set(address, what);
+      if (!this.#knowsHosts) {
+        this.#knowsHosts = true;
+        for (const id of this.#listening.keys()) this.#publish(id);
+      }
+      wake();
+    } catch (error) {
+      log.warn('what the node talks to could not be read', { reason: String(error) });
+    }
+  }
+
+  #tellKubelet(mark: KubeletMark): void {
+    const { world, log } = this.#options;
+    const reason = mark.kind === 'none' ? `probes of pods in custom Vpcs are led to nobody: ${mark.reason}` : undefined;
+    if (world.failures.peek(KUBELET) === reason) return;
+    if (reason === undefined) return world.failures.delete(KUBELET);
+    log.warn('pods of custom Vpcs cannot be probed', { reason });
+    world.failures.set(KUBELET, reason);
   }
 
   /** What cannot be probed is among the failures that `kiln agent status` shows. */
   #report(id: string, outputs: readonly (ProbedPodOutput | UnprobedPodOutput)[]): void {
     const { world, log } = this.#options;
-    const found = outputs.find((output) => output.kind === 'unprobed-pod');
-    const reason =
-      found &&
-      `kubelet cannot probe pod ${found.pod}: its address ${found.address} is in ${found.owner} as well; give it an address of its own, or a probe of kind exec`;
+    const reason = this.#listening.get(id)?.elsewhere === true ? elsewhereReason(outputs) : unprobedReason(outputs);
     if (reason === world.failures.peek(id)) return;
     if (reason === undefined) world.failures.delete(id);
     else {
@@ -106,7 +168,8 @@ export class ProbeProxyTarget implements Target {
       const server = new ProbeListenerServer(first.address, connectToPod);
       server.pods = pods;
       // A port that has to be looked at is closed until it was.
-      this.#listening.set(id, { server, local: 0, open: tcpProbesOf(pods).length === 0, checking: false, timer: undefined });
+      const open = tcpProbesOf(pods).length === 0;
+      this.#listening.set(id, { server, local: 0, open, checking: false, timer: undefined, elsewhere: undefined, hostTimer: undefined });
       void this.#listen(id, server);
     }
   }
@@ -120,7 +183,7 @@ export class ProbeProxyTarget implements Target {
       if (listening?.server !== server) return await server.close();
       listening.local = local;
       retries.succeeded(id);
-      this.#publish(id);
+      void this.#checkHost(id, listening);
       this.#check(id);
       void this.#lookForProgram();
     } catch (error) {
@@ -147,10 +210,28 @@ export class ProbeProxyTarget implements Target {
     world.failures.set(id, reason);
   }
 
+  /** Whether the node reaches another host by the address and port: the agent's own connections are never led. */
+  async #checkHost(id: string, listening: Listening): Promise<void> {
+    const { clock, programs } = this.#options;
+    const [pod] = this.desired.of(id);
+    if (pod?.kind !== 'probed-pod') return;
+    const { ok } = await programs.run(hostCheckCommand(pod));
+    if (this.#listening.get(id) !== listening || this.#stopped) return;
+    listening.elsewhere = ok;
+    this.#report(id, this.desired.of(id));
+    this.#publish(id);
+    listening.hostTimer = clock.setTimeout(() => void this.#checkHost(id, listening), HOSTS_MS);
+  }
+
   #publish(id: string): void {
     const [pod] = this.desired.of(id);
     const listening = this.#listening.get(id);
-    if (pod?.kind !== 'probed-pod' || listening === undefined) return;
+    if (pod?.kind !== 'probed-pod' || listening === undefined || listening.local === 0) return;
+    if (!this.#knowsHosts || listening.elsewhere === undefined) return;
+    if (listening.elsewhere) {
+      if (this.#options.world.probeListeners.peek(id) !== undefined) this.#options.world.probeListeners.delete(id);
+      return this.#options.wake();
+    }
     const { address, port } = pod;
     this.#options.world.probeListeners.set(id, { address, port, local: listening.local, open: listening.open });
     this.#options.wake();
@@ -160,6 +241,7 @@ export class ProbeProxyTarget implements Target {
     const listening = this.#listening.get(id);
     if (listening === undefined) return;
     this.#options.clock.clearTimeout(listening.timer);
+    this.#options.clock.clearTimeout(listening.hostTimer);
     this.#listening.delete(id);
     // The rules lead no probe there any more, before long.
     this.#options.world.probeListeners.delete(id);
@@ -194,6 +276,16 @@ export class ProbeProxyTarget implements Target {
     listening.open = open;
     this.#publish(id);
   }
+}
+
+function unprobedReason(outputs: readonly (ProbedPodOutput | UnprobedPodOutput)[]): string | undefined {
+  const found = outputs.find((output) => output.kind === 'unprobed-pod');
+  return found && unprobedText(found);
+}
+
+function elsewhereReason(outputs: readonly (ProbedPodOutput | UnprobedPodOutput)[]): string | undefined {
+  const found = outputs.find((output) => output.kind === 'probed-pod');
+  return found && unprobedText({ ...found, owner: `use by another host, which the node reaches at port ${found.port},` });
 }
 
 function tcpProbesOf(pods: readonly ProbedPodOutput[]): readonly TcpProbe[] {

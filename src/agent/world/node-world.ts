@@ -5,7 +5,7 @@ import type { WrittenObject } from './agent-table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
 import { type HostLink, withoutLength } from './device-network.ts';
 import type { BfdResponder, GatewayNamespace } from './gateway.ts';
-import type { ProbeListener } from './probe.ts';
+import type { KubeletMark, ProbeListener } from './probe.ts';
 
 /** An Interface of the Open_vSwitch database, by name. */
 export interface VswitchPort {
@@ -103,6 +103,10 @@ export class NodeWorld extends AgentTables {
   readonly lostQueues = new Table<string>(this.reactor, 'lost-queues');
   /** By address and port. */
   readonly probeListeners = new Table<ProbeListener>(this.reactor, 'probe-listeners');
+  /** One entry, once it was looked for. */
+  readonly kubelet = new Table<KubeletMark>(this.reactor, 'kubelet');
+  /** Hosts that the node itself talks to, by address: what each is, as words. */
+  readonly hostPeers = new Table<string>(this.reactor, 'host-peers');
   /** By name. */
   readonly gatewayNamespaces = new Table<GatewayNamespace>(this.reactor, 'gateway-namespaces');
   /** By path of the namespace. */

@@ -222,6 +222,8 @@ export interface PacketFilterOutput {
 export interface ProbeFilterOutput {
   readonly kind: 'probe-filter';
   readonly script: string;
+  /** In which `nft` reads it. */
+  readonly cgroupNamespace?: string;
 }
 
 /** A port of a pod that kubelet probes, and the node does not reach. Several pods may have one address and port. */

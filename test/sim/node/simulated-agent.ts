@@ -110,6 +110,7 @@ export class SimulatedAgent {
       seams: {
         dial: (endpoint, tls, timeoutMs, _clock, ...rest) => dial(endpoint, tls, timeoutMs, line, ...rest),
         random: random.next,
+        probeHost: { kubelet: () => Promise.resolve({ kind: 'class', id: 1 }), peers: () => Promise.resolve(new Map()) },
         defer: (turn) => void clock.carry(0, turn),
         rules,
       },

@@ -5,6 +5,7 @@ import { attachmentKey, hostDevice } from '../../../agent/world/attachment.ts';
 import { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeSubnet } from '../../subnet/agent-table.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
+import { KUBELET } from '../../../agent/world/probe.ts';
 import { podProbes } from './pod-probes.ts';
 import { probedPods, probeFilter } from './probed-pods.ts';
 
@@ -116,20 +117,59 @@ test('the table: led to the listeners by family, refused where no pod has the po
   assert.deepEqual(script(), ['']);
   world.probeListeners.set('a', { address: '10.0.0.5', port: 80, local: 4001, open: true });
   world.probeListeners.set('b', { address: 'fd00::5', port: 81, local: 4002, open: false });
+  assert.deepEqual(script(), [''], 'nobody is led before kubelet is known');
+  world.kubelet.set(KUBELET, { kind: 'none', reason: 'it is in the root cgroup' });
+  assert.deepEqual(script(), [''], 'nor where nothing tells its connections from others');
+  world.kubelet.set(KUBELET, { kind: 'class', id: 7 });
   assert.deepEqual(script(), [
     [
       'map listeners4 {',
       '  typeof ip daddr . tcp dport : ip daddr . tcp dport',
       '  elements = { 10.0.0.5 . 80 : 127.0.0.1 . 4001 }',
       '}',
+      'chain led {',
+      '  dnat ip to ip daddr . tcp dport map @listeners4',
+      '}',
       'chain probes {',
       '  type nat hook output priority -90; policy accept;',
-      '  meta skuid 0 meta l4proto tcp dnat ip to ip daddr . tcp dport map @listeners4',
+      '  meta cgroup 7 meta l4proto tcp goto led',
+      '}',
+      'chain refused {',
+      '  ct state new ip6 daddr . tcp dport { fd00::5 . 81 } reject with tcp reset',
       '}',
       'chain closed {',
       '  type filter hook output priority -80; policy accept;',
-      '  meta skuid 0 ct state new ip6 daddr . tcp dport { fd00::5 . 81 } reject with tcp reset',
+      '  meta cgroup 7 meta l4proto tcp goto refused',
       '}',
     ].join('\n'),
   ]);
+  const cgroup = {
+    kind: 'cgroup',
+    path: 'system.slice/kubelet.service',
+    file: '../../../proc/9/root/x',
+    namespace: '/proc/9/ns/cgroup',
+  } as const;
+  const scripts = ['71', '72'].map((id) => (world.kubelet.set(KUBELET, { ...cgroup, id }), String(script())));
+  assert.match(scripts[0] ?? '', /socket cgroupv2 level 2 "..\/..\/..\/proc\/9\/root\/x" meta l4proto tcp goto led/);
+  assert.notEqual(scripts[0], scripts[1], 'a cgroup that was made again is another one');
+});
+
+test('what the node talks to is never led to a pod, whatever its routes, and the pod is told', () => {
+  for (const what of [
+    'the API server in /etc/kubernetes/kubelet.conf',
+    'a resolver in /etc/resolv.conf',
+    'registry registry.shop.example',
+  ]) {
+    const outputs = scene((world) => world.hostPeers.set('10.0.0.5', what));
+    assert.deepEqual(
+      ends(outputs).filter((text) => text.startsWith('10.')),
+      [],
+    );
+    assert.match(
+      outputs.map((one) => (one.kind === 'object-event' ? one.message : '')).join(),
+      new RegExp(`10.0.0.5 is in use by ${what} as well`),
+    );
+  }
+  const outputs = scene((world) => world.kubelet.set(KUBELET, { kind: 'none', reason: 'no kubelet' }));
+  assert.match(outputs.map((one) => (one.kind === 'object-event' ? one.message : '')).join(), /cannot probe pod shop\/web: no kubelet/);
 });

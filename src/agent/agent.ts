@@ -90,8 +90,7 @@ export class NodeAgent implements AsyncDisposable {
     const kernel = new KernelTarget({ ...listed, world, clock, host, removals: new HostNetwork(programs), restored });
     const routing = new RoutingTarget(listed);
     const filter = new PacketFilterTarget({ ...listed, kind: 'packet-filter' });
-    const registries = (): readonly string[] => world.nodes.peek(settings.node)?.registries ?? [];
-    const processes = seams?.probeHost ?? probeHost({ programs, proc: '/proc' }, registries);
+    const processes = seams?.probeHost ?? probeHost({ programs, proc: '/proc' });
     const probes = new ProbeProxyTarget({ world, programs, host: processes, retries, clock, log, wake });
     const probeFilter = new PacketFilterTarget({ ...listed, kind: 'probe-filter' });
     const firewalls = new OtherFirewallsTarget(listed);

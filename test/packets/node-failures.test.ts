@@ -179,7 +179,8 @@ test('what the node reaches by its default route stays that host, for kubelet to
   await namespace.run('ip', 'link', 'add', 'out0', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', outside.name);
   await namespace.run('ip', 'address', 'add', '198.51.100.2/24', 'dev', 'out0');
   await namespace.run('ip', 'link', 'set', 'out0', 'up');
-  await namespace.run('ip', 'route', 'add', 'default', 'via', '198.51.100.1', 'dev', 'out0');
+  const before = (await namespace.run('ip', 'route', 'show', 'default')).trim().split(/\s+/);
+  await namespace.run('ip', 'route', 'replace', 'default', 'via', '198.51.100.1', 'dev', 'out0');
   for (const address of ['198.51.100.1/24', '10.77.0.9/32']) await outside.run('ip', 'address', 'add', address, 'dev', 'eth0');
   await outside.run('ip', 'link', 'set', 'eth0', 'up');
   await serve(outside, WEB('balancer', 6443));
@@ -194,6 +195,7 @@ test('what the node reaches by its default route stays that host, for kubelet to
   );
   assert.deepEqual(await ask(), ['200 balancer/']);
   await namespace.run('ip', 'link', 'delete', 'out0');
+  await namespace.run('ip', 'route', 'replace', ...before);
   assert.equal((await one.cni('DEL', 'thief', thief.sandbox)).exit, 0);
   await cluster.deletePod('thief');
 });

@@ -5,19 +5,18 @@ import { findKubelet, markOf, type ProcessesOptions } from './kubelet-process.ts
 
 export interface ProbeHost {
   kubelet(): Promise<KubeletMark>;
-  /** By address, what each is as words. */
-  peers(): Promise<ReadonlyMap<string, string>>;
+  /** By address, what each is as words. @param registries as in the names of images */
+  peers(registries: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** @param registries as in the names of images */
-export function probeHost(options: ProcessesOptions, registries: () => readonly string[]): ProbeHost {
+export function probeHost(options: ProcessesOptions): ProbeHost {
   return {
     kubelet: async () => await markOf(await findKubelet(options), options),
-    async peers() {
+    async peers(registries) {
       const found = await findKubelet(options);
       // Without one nobody is led; the agent's own files are those of most nodes.
       const of = found === undefined ? { command: [], root: '' } : { command: found.command, root: `${options.proc}/${found.pid}/root` };
-      return await hostPeers({ ...of, registries: registries() });
+      return await hostPeers({ ...of, registries });
     },
   };
 }

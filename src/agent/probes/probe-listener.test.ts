@@ -38,7 +38,7 @@ function probe(path: string, more: Partial<HttpProbe> = {}): HttpProbe {
 async function listener(...pods: readonly (readonly [name: string, port: number, probes: ProbedPodOutput['probes']])[]): Promise<number> {
   const server = new ProbeListenerServer('10.0.0.5', ({ namespacePath }) => connect(Number(namespacePath), '127.0.0.1'));
   server.pods = pods.map(([pod, port, probes]) => ({
-    ...{ kind: 'probed-pod', address: '10.0.0.5', port: 80, pod, namespacePath: String(port), probes },
+    ...{ kind: 'probed-pod', registries: [], address: '10.0.0.5', port: 80, pod, namespacePath: String(port), probes },
   }));
   stops.push(() => void server.close());
   return await server.listen();

@@ -35,6 +35,7 @@ test('without the program that connects to pods the node says why no probe passe
         address: '127.0.0.1',
         port,
         probes,
+        registries: [],
       });
       target.flush();
     };

@@ -123,7 +123,9 @@ export class ProbeProxyTarget implements Target {
       if (!equal(world.kubelet.peek(KUBELET), mark)) world.kubelet.set(KUBELET, mark);
       this.#tellKubelet(mark);
       if (this.#knowsHosts && clock.now() < this.#hostsDue) return;
-      const peers = await host.peers();
+      const outputs = Array.from(this.desired.ids, (id) => this.desired.of(id)).flat();
+      const registries = outputs.flatMap((output) => (output.kind === 'probed-pod' ? output.registries : []));
+      const peers = await host.peers([...new Set(registries)]);
       this.#hostsDue = clock.now() + HOSTS_MS;
       for (const address of [...world.hostPeers.keys()]) if (!peers.has(address)) world.hostPeers.delete(address);
       for (const [address, what] of peers) if (world.hostPeers.peek(address) !== what) world.hostPeers.set(address, what);

@@ -236,6 +236,8 @@ export interface ProbedPodOutput {
   readonly namespacePath: string;
   /** Those of this port. */
   readonly probes: readonly Probe[];
+  /** Of the images of its node: no pod has their addresses for kubelet. */
+  readonly registries: readonly string[];
 }
 
 /** A pod that kubelet cannot probe: its address has another owner. */

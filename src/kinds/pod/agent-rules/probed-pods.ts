@@ -38,6 +38,7 @@ export function probedPods(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
       const newer = world.attachments.select('interface', interfaceOf(attachment)).some(({ order }) => order > attachment.order);
       const device = world.devices.get(deviceOf(attachment));
       if (newer || device?.kind !== 'present') return [];
+      const registries = world.nodes.get(settings.node)?.registries ?? [];
       const ports = [...new Set(probes.map(({ port }) => port))];
       const told = (message: string): NodeOutput => ({
         ...{ kind: 'object-event', resource: 'pods', reason: 'ProbesNotLed', message, uid: pod.uid },
@@ -59,6 +60,7 @@ export function probedPods(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
             port,
             namespacePath: attachment.namespacePath,
             probes: probes.filter((probe) => probe.port === port),
+            registries,
           }));
           return [...led, ...failures.slice(0, 1).map(told)];
         });

@@ -174,6 +174,11 @@ export const KILN_ANNOTATIONS = {
     use: 'acts, writes',
     what: 'the ConfigMap that names the node as a gateway, for which Kiln labelled it; Kiln removes both with the name',
   },
+  outgoing: {
+    on: 'OvnSnatRule',
+    use: 'acts',
+    what: 'in the default Vpc: `everything` that its source sends outside leaves by its external Subnet, or what `routes` and policies of the Vpc lead there; without it the latter, and everything if nothing leads there',
+  },
   given: { on: 'Vip, OvnEip, IptablesEIP', use: 'acts, writes', what: 'its allocated addresses, as JSON; its status follows from it' },
   acceptedSpec: {
     on: 'Subnet',

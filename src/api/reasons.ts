@@ -232,7 +232,7 @@ export const REASONS = {
   },
   RouteReplaced: {
     means:
-      'of two default routes of a Vpc with spec.enableExternal, one by way of the external Subnet, this one comes first in the spec: it is not in OVN',
+      'of static routes of a Vpc for one destination another one is in effect, as the message says: at the take-over it was in OVN alone, or it is the last default route of a Vpc with spec.enableExternal, or this one is for every source',
     next: 'remove the wrong one from spec.staticRoutes',
   },
   AddressesOfOthers: {

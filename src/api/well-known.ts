@@ -146,6 +146,8 @@ export const kilnAnnotation = {
   portOf: 'kiln.io/port-of',
   /** On a Node that Kiln labelled as a gateway node: the ConfigMap that names it. */
   gatewayOf: 'kiln.io/gateway-of',
+  /** On an OvnSnatRule of the default Vpc: `everything` or `routes`, what leaves by its external Subnet. */
+  outgoing: 'kiln.io/outgoing',
   /** On a Vip or an EIP: its allocated address, as JSON. */
   given: 'kiln.io/given',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */

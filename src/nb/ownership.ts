@@ -14,6 +14,8 @@ export const MAC_KEY = 'kiln.io/mac';
 export const MTU_KEY = 'kiln.io/mtu';
 /** In the rows of a NAT rule: the spec that they carry out, which stays in effect while a later one cannot be. */
 export const SPEC_KEY = 'kiln.io/spec';
+/** In a static route: at the take-over it was the one next hop for its destination, whatever the spec says. */
+export const ALONE_KEY = 'kiln.io/alone';
 /** In a row that an undo restored: a person no longer needs it, and the collection may delete it. */
 export const LET_GO_KEY = 'kiln.io/let-go';
 /** In a row of ours that nothing explains and that is not collected: since when, RFC 3339. The rules remove it with any key that they do not emit. */

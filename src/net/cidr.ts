@@ -29,6 +29,12 @@ export function parseCidr(text: string): Cidr | undefined {
   return parseInterfaceAddress(text)?.cidr;
 }
 
+/** A network, or an address as the network of that address alone; undefined for other text. */
+export function hostOrCidr(text: string): Cidr | undefined {
+  const address = parseAddress(text);
+  return address === undefined ? parseCidr(text) : cidrOf(address, bitsOf(address.family));
+}
+
 /** The address before the slash and its block, or undefined. */
 export function parseInterfaceAddress(text: string): InterfaceAddress | undefined {
   const slash = text.indexOf('/');

@@ -5,6 +5,8 @@ import type { MatchProblem } from '../../match-language/match-problem.ts';
 export { setComparisons } from '../../match-language/match-problem.ts';
 export type { SetComparison } from '../../match-language/match-problem.ts';
 export { destinationsInMatch } from '../../match-language/destinations-in-match.ts';
+export { packetNetworks } from '../../match-language/packet-networks.ts';
+export type { PacketNetworks } from '../../match-language/packet-networks.ts';
 export { networksInMatch } from '../../match-language/networks-in-match.ts';
 export { namesInMatch } from '../../match-language/names-in-match.ts';
 export type { NamedInMatch } from '../../match-language/names-in-match.ts';

@@ -21,7 +21,8 @@ import { waitingRules } from './nat-conflicts.ts';
 import { inEffect, obstacle } from './nat-in-effect.ts';
 import { otherSourcesText } from './nat-sources.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
-import { outgoingPolicies } from './outgoing-policies.ts';
+import { outgoingPolicies, outgoingText } from './outgoing-policies.ts';
+import { outgoingAnnotationFinding } from './ways-out.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
 import type { Translation } from './nat-pairs.ts';
 import { foreignNat } from './foreign-nat.ts';
@@ -113,7 +114,7 @@ function inEffectFields(world: World, resource: OvnNatRule, key: string, { owner
   const absent: NonNullable<Fields['withoutConditions']>[number][] = [...(patch.withoutConditions ?? [])];
   if (translation.reported === undefined) absent.push('Accepted');
   else conditions.push(reportedCondition(translation.reported));
-  if (ready) conditions.push({ type: 'Ready', status: 'True', reason: 'Translated', message: '' });
+  if (ready) conditions.push({ type: 'Ready', status: 'True', reason: 'Translated', message: outgoingText(world, key, translation) });
   else if (conflict !== undefined)
     conditions.push({ type: 'Ready', status: 'False', reason: 'RowConflict', message: `${subject}: ${conflict}`, event: 'Warning' });
   else if (placed) {
@@ -122,7 +123,8 @@ function inEffectFields(world: World, resource: OvnNatRule, key: string, { owner
     conditions.push({ type: 'Ready', status: 'False', reason: 'ExternalPending', message });
   }
   const { outside } = translation;
-  const ineffective = ineffectiveCondition(outside === undefined ? [] : [outside], describeRule(key));
+  const annotation = resource === 'ovn-snat-rules' ? outgoingAnnotationFinding(world, owner.name) : [];
+  const ineffective = ineffectiveCondition([...(outside === undefined ? [] : [outside]), ...annotation], describeRule(key));
   conditions.push(...(ineffective.conditions ?? []));
   absent.push(...(ineffective.withoutConditions ?? []));
   const [first, ...others] = waiting;

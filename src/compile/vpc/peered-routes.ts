@@ -7,7 +7,7 @@ import { findingOf, wrongFields } from '../../api/validation/finding.ts';
 import type { Address } from '../../net/address.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';
-import { cidrContains, cidrCovers, cidrsOverlap, formatCidr, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
+import { cidrContains, cidrCovers, cidrsOverlap, formatCidr, hostOrCidr, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import { destinationsInMatch } from '../../api/values/match-text.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -59,7 +59,7 @@ const routing: Query<Routing> = defineQuery('vpc-routing', (world, name) => {
   const { staticRoutes = [], policyRoutes = [], vpcPeerings = [] } = world.ask(vpcSpec, name) ?? {};
   const wrong = wrongFields(staticRoutes.length + policyRoutes.length + vpcPeerings.length === 0 ? [] : world.ask(vpcFindings, name));
   const routes = staticRoutes.flatMap(({ policy = '', cidr = '', nextHopIP = '' }, i): PeeredRoute[] => {
-    const [hop, network] = [parseAddress(nextHopIP), networkOf(cidr)];
+    const [hop, network] = [parseAddress(nextHopIP), hostOrCidr(cidr)];
     if (hop === undefined || network === undefined || wrong.has(`spec.staticRoutes[${i}]`)) return [];
     const bySource = policy === 'policySrc';
     const field = `spec.staticRoutes[${i}].cidr`;
@@ -69,7 +69,7 @@ const routing: Query<Routing> = defineQuery('vpc-routing', (world, name) => {
     if (action !== 'reroute' || wrong.has(`spec.policyRoutes[${i}]`)) return [];
     const hops = splitList(nextHopIP).flatMap((hop) => parseAddress(hop) ?? []);
     const texts = destinationsInMatch(match);
-    const networks = texts?.flatMap((text) => networkOf(text) ?? []);
+    const networks = texts?.flatMap((text) => hostOrCidr(text) ?? []);
     const destinations = networks === undefined || networks.length < (texts ?? []).length ? undefined : networks;
     return [{ field: `spec.policyRoutes[${i}].match`, value: match, hops, destinations, source: undefined }];
   });
@@ -83,11 +83,6 @@ const routing: Query<Routing> = defineQuery('vpc-routing', (world, name) => {
   );
   return { routes: [...routes, ...policies], links };
 });
-
-function networkOf(text: string): Cidr | undefined {
-  const address = parseAddress(text);
-  return address === undefined ? parseCidr(text) : parseCidr(`${formatAddress(address)}/${address.family === 4 ? 32 : 128}`);
-}
 
 const EVERYTHING = { 4: parseCidr('0.0.0.0/0'), 6: parseCidr('::/0') } as const;
 

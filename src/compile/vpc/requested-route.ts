@@ -10,12 +10,16 @@ export interface Route {
   readonly nexthop: string;
 }
 
-/** None for an invalid route. */
+/**
+ * None for an invalid route. One by source for every source is one for every destination: OVN ignores the former, and drops what only it
+ * would route (priority 0, which its last flow has).
+ */
 export function requestedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
   const network = parseCidr(cidr);
   const host = parseAddress(cidr);
   const prefix = network !== undefined ? formatCidr(network) : host !== undefined ? formatAddress(host) : undefined;
   const nexthop = parseAddress(nextHopIP);
+  const isBySource = policy === 'policySrc' && network?.prefix !== 0;
   if (prefix === undefined || nexthop === undefined) return [];
-  return [{ table: routeTable, policy: policy === 'policySrc' ? 'src-ip' : 'dst-ip', prefix, nexthop: formatAddress(nexthop) }];
+  return [{ table: routeTable, policy: isBySource ? 'src-ip' : 'dst-ip', prefix, nexthop: formatAddress(nexthop) }];
 }

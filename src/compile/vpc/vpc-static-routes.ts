@@ -3,6 +3,7 @@
  * for each route table in use. Each next hop is a row of its own: several for one prefix share the traffic (ECMP).
  */
 import { familiesOf, ofFamily } from '../../net/dual.ts';
+import { ALONE_KEY } from '../../nb/ownership.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
@@ -12,16 +13,18 @@ import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { subnetRows } from '../subnet/validity/subnet-state.ts';
 import type { BfdSession } from './bfd-sessions.ts';
 import { routeSessions, watchedBy } from './bfd-sessions.ts';
-import { replacedDefaultRoutes } from './external-default-route.ts';
 import { requestedRoute } from './requested-route.ts';
 import type { Route } from './requested-route.ts';
+import { isAlone, routesLeftOut } from './routes-left-out.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcOwner, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-static-routes';
 
 export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, isFaulty }) => {
-  const replaced = new Set(world.ask(replacedDefaultRoutes, name).map(({ index }) => index));
+  const leftOut = world.ask(routesLeftOut, name);
+  const replaced = new Set(leftOut.map(({ index }) => index));
+  const alone = new Set(leftOut.flatMap(({ route, why }) => (why === 'alone' ? [destinationOf(route)] : [])));
   const sessions = world.ask(routeSessions, name);
   const routes: (Route & { readonly session?: BfdSession | 'as it is' | undefined })[] = (spec.staticRoutes ?? []).flatMap((route, i) =>
     isFaulty(`spec.staticRoutes[${i}]`) || replaced.has(i)
@@ -36,10 +39,15 @@ export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, name, view, spe
   for (const { session, ...route } of routes) {
     const row = routeRow(view.router, route, vpcOwner(view), RULE);
     const watch = session === undefined ? {} : session === 'as it is' ? sessionOf(world, row.id) : watchedBy(session);
-    rows.set(row.id, { ...row, columns: { ...row.columns, ...watch } });
+    const marks = alone.has(destinationOf(route)) && isAlone(world, view.router, route) ? { externalIds: { [ALONE_KEY]: 'true' } } : {};
+    rows.set(row.id, { ...row, columns: { ...row.columns, ...watch }, ...marks });
   }
   return [...rows.values()];
 });
+
+function destinationOf({ table, policy, prefix }: Route): string {
+  return `${table} ${policy} ${prefix}`;
+}
 
 /**
  * The BFD session that `bfdId` of a route names, and its options, as they are, where Kiln makes none: without them a next hop that has failed

@@ -13,7 +13,7 @@ import { bfdPortStatus } from './bfd-port.ts';
 import { hasSessions } from './bfd-sessions.ts';
 import { bfdCondition, bfdFindings } from './bfd-status.ts';
 import { gatewayConfigFindings } from '../nat/gateway-config-report.ts';
-import { replacedRouteFindings } from './external-default-route.ts';
+import { leftOutFindings } from './routes-left-out.ts';
 import { externalCondition, externalStatus, unusedExternals } from '../nat/external-status.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { hiddenDefaultRoutes } from '../subnet/rows/shared-subnet-routes.ts';
@@ -130,7 +130,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...unusedExternals(name, spec),
     ...bfdFindings(world, view),
     ...(view.isDefault ? gatewayConfigFindings(world) : []),
-    ...replacedRouteFindings(world, name),
+    ...leftOutFindings(world, name),
     ...hiddenDefaultRoutes(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(unansweredNextHops, name),

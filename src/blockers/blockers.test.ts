@@ -29,10 +29,10 @@ test('a dependent that keeps nothing is no blocker', () => {
   const world = new World(DEFAULT_SETTINGS);
   const metadata = { name: 'p', uid: 'p', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   world.ipPools.set('p', { apiVersion: 'kubeovn.io/v1', kind: 'IPPool', metadata, spec: { subnet: 'red', ips: ['10.0.0.9'] } });
-  assert.deepEqual(blockersOf(world, 'subnets', 'red'), { count: 0, names: [] });
+  assert.deepEqual(blockersOf(world, 'subnets', 'red'), { count: 0, names: [], edits: [] });
   assert.deepEqual(
     blockersAmong(world, 'subnets', 'red', () => true),
-    { count: 0, names: [] },
+    { count: 0, names: [], edits: [] },
   );
 });
 
@@ -42,7 +42,7 @@ test('some blockers are counted, and the first ten of them named, in whatever or
   for (const number of numbers) world.ips.set(`p${number}.shop`, ip(`p${number}.shop`, 'red'));
   assert.deepEqual(
     blockersAmong(world, 'subnets', 'red', (_, key) => key > 'p20'),
-    { count: 30, names: Array.from({ length: 10 }, (_, at) => `IP p${20 + at}.shop`) },
+    { count: 30, names: Array.from({ length: 10 }, (_, at) => `IP p${20 + at}.shop`), edits: [] },
   );
 });
 
@@ -52,7 +52,7 @@ test('a Subnet without a network in OVN does not block its Vpc', () => {
   world.subnets.set('a', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata, spec: { vpc: 'blue', provider: 'macvlan.default' } });
   assert.equal(blockersOf(world, 'vpcs', 'blue').count, 0);
   world.subnets.set('b', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { ...metadata, name: 'b' }, spec: { vpc: 'blue' } });
-  assert.deepEqual(blockersOf(world, 'vpcs', 'blue'), { count: 1, names: ['Subnet b'] });
+  assert.deepEqual(blockersOf(world, 'vpcs', 'blue'), { count: 1, names: ['Subnet b'], edits: [] });
 });
 
 test("a Subnet without Kiln's finalizer does not block its Vpc, whatever other finalizers it has", () => {

@@ -13,4 +13,12 @@ export interface Dependency {
   readonly dependsOn: (world: World, key: string) => Iterable<string>;
   /** False if the dependents do not keep the object from being deleted; they report its absence in their conditions. */
   readonly blocks?: false;
+  /** For a dependent that only asks for the other object: the edit after which it needs that no longer. Nothing deletes such a dependent for it. */
+  readonly freedBy?: (world: World, dependent: string, on: string) => FreeingEdit;
+}
+
+export interface FreeingEdit {
+  /** What asks for the object, and when that ends. */
+  readonly sentence: string;
+  readonly command: string;
 }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { blockedSentence, deniedDeletionSentence } from './sentences.ts';
 
-const one = { count: 1, names: ['IP a.shop'] };
-const many = { count: 13, names: ['IP a.shop', 'IP b.shop'] };
+const one = { count: 1, names: ['IP a.shop'], edits: [] };
+const many = { count: 13, names: ['IP a.shop', 'IP b.shop'], edits: [] };
 
 test('the message names the first blockers, the number of others, and the next command', () => {
   assert.equal(

@@ -9,7 +9,7 @@ import { commandText } from '../text/command-text.ts';
 /** For an object that is being deleted. */
 export function blockedSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { plural } = traitsOf(resource);
-  return `${blockersSentence(resource, key, blockers)}. ${whenDeleted(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
+  return `${blockersSentence(resource, key, blockers)}. ${editsText(blockers)}${whenDeleted(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
 }
 
 function whenDeleted(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
@@ -45,6 +45,7 @@ export function deniedDeletionSentence(settings: Settings, resource: ResourceNam
   const used = blockersSentence(resource, key, blockers);
   const again = recreationSentence(settings, resource, key);
   if (again !== undefined) return `${used}. ${again}`;
+  if (blockers.edits.length > 0) return `${used}. ${editsText(blockers)}Then, without its other users, ${kind} ${key} can be deleted`;
   const first = `Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
   return `${used}. ${first}; or all at once, dependents first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`;
 }
@@ -53,6 +54,11 @@ export function deniedDeletionSentence(settings: Settings, resource: ResourceNam
 export function recreationSentence(settings: Settings, resource: ResourceName, key: string): string | undefined {
   const { kind } = traitsOf(resource);
   return builtInOf(settings, resource, key) === undefined ? undefined : `${kind} ${key} is built in: Kiln would create it again at once`;
+}
+
+/** The edits that free an object of some of its blockers. */
+function editsText({ edits }: Blockers): string {
+  return edits.map(({ sentence, command }) => `${sentence}: ${command}. `).join('');
 }
 
 function blockersSentence(resource: ResourceName, key: string, { count, names }: Blockers): string {

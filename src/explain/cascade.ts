@@ -3,6 +3,7 @@
  */
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
+import type { FreeingEdit } from '../blockers/dependency.ts';
 import { recreationSentence } from '../blockers/sentences.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
@@ -46,10 +47,11 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     const id = `${at}/${name}`;
     if (seen.has(id)) return;
     seen.add(id);
-    for (const { on, dependent, blocks, dependents } of DEPENDENCIES) {
+    for (const { on, dependent, blocks, dependents, freedBy } of DEPENDENCIES) {
       if (on !== at || blocks === false) continue;
       for (const by of world.set(dependents, name).all().toSorted()) {
-        if (wordsOf(dependent).neverDeleted === true)
+        if (freedBy !== undefined) obstacles.push(editText(freedBy(world, by, name)));
+        else if (wordsOf(dependent).neverDeleted === true)
           obstacles.push(
             `${traitsOf(dependent).kind} ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no ${traitsOf(dependent).plural}`,
           );
@@ -69,6 +71,10 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     pools: steps.flatMap(({ resource, name }) => (resource === 'subnets' ? [...world.ipPools.bucket('subnet', name)].toSorted() : [])),
     rows: rowsOf(world, steps),
   };
+}
+
+function editText({ sentence, command }: FreeingEdit): string {
+  return `${sentence}, and this command edits no other object: ${command}`;
 }
 
 function workloads(world: World, steps: readonly TreeObject[]): Pick<Cascade, 'owned' | 'loose'> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_BLOCKERS } from '../blockers/blockers.ts';
 import { rowId } from '../nb/row-id.ts';
 import { rowConflictOf } from '../compile/row-conflict.ts';
 import { PodScene } from '../testing/pod-scene.ts';
@@ -166,7 +167,7 @@ test('the command that shows a conflicting row can be run unchanged, also with s
   const next = (): readonly string[] => {
     const message = `Subnet red cannot be deleted yet: ${rowConflictOf(bench.world, owner)}`;
     const waiting = { reason: 'DeletionBlocked', message, since: '' };
-    return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: { count: 0, names: [] }, waiting, dependencies: [] });
+    return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: NO_BLOCKERS, waiting, dependencies: [] });
   };
   for (const [i, message] of [`Kiln waits until that program removes it: ${command}`, 'another', 'a third'].entries()) {
     bench.world.rowConflicts.set(rowId('Logical_Switch', String(i)), { owners: ['subnet//red'], message: message });

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NatScene } from '../testing/nat-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { blockersOf } from '../blockers/blockers.ts';
+import { deniedDeletionSentence } from '../blockers/sentences.ts';
+import { cascadeOf } from './cascade.ts';
 import type { Explanation } from './explanation.ts';
 import { explain } from './explanation.ts';
 import { statusOf } from './status.ts';
@@ -66,4 +69,50 @@ test('two sources of one address inside are said of both', () => {
   made.bench.delete('ovn-fips', 'f1');
   made.bench.converge();
   assert.deepEqual(found(made), []);
+});
+
+test('an external Subnet that is deleted names the setting that frees it, and no cascade leads to the Vpcs of tenants', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  made.put('vpcs', 'red', { enableExternal: true, extraExternalSubnets: ['external'] });
+  const command = 'kubectl edit vpc blue';
+  const inBlue = 'OvnEip blue-external is the port of Vpc blue in Subnet external, and goes when spec.enableExternal of the Vpc is false';
+  const inRed =
+    'OvnEip red-external is the port of Vpc red in Subnet external, and goes when spec.extraExternalSubnets of the Vpc does not name the Subnet';
+  const { steps, obstacles } = cascadeOf(bench.world, 'subnets', 'external');
+  assert.deepEqual(obstacles, [
+    `${inBlue}, and this command edits no other object: ${command}`,
+    `${inRed}, and this command edits no other object: kubectl edit vpc red`,
+  ]);
+  assert.ok(!steps.some(({ resource }) => resource === 'vpcs'));
+  assert.deepEqual(cascadeOf(bench.world, 'vpcs', 'outside').obstacles, obstacles, 'nor from the Vpc that the Subnet lies in');
+  const denied = deniedDeletionSentence(bench.world.settings, 'subnets', 'external', blockersOf(bench.world, 'subnets', 'external'));
+  assert.ok(denied.includes(`${inBlue}: ${command}. ${inRed}: kubectl edit vpc red. `), denied);
+  assert.doesNotMatch(denied, /cascade/);
+
+  bench.delete('subnets', 'external');
+  bench.converge();
+  const { message = '' } = bench.condition('subnets', 'external', 'DeletionBlocked') ?? {};
+  assert.ok(message.includes(`${inBlue}: ${command}. `), message);
+  assert.deepEqual(explained(made, 'subnets', 'external').next.slice(0, 2), [command, 'kubectl edit vpc red']);
+  bench.edit('vpcs', 'blue', { enableExternal: false });
+  bench.edit('vpcs', 'red', { extraExternalSubnets: [], enableExternal: false });
+  bench.converge();
+  assert.equal(bench.object('subnets', 'external'), undefined);
+  assert.ok(bench.object('vpcs', 'blue') !== undefined && bench.object('vpcs', 'red') !== undefined);
+});
+
+test('of the default Vpc the ConfigMap is the setting', () => {
+  const made = new NatScene();
+  const { bench } = made;
+  bench.put('configmaps', {
+    metadata: { namespace: 'kube-system', name: 'ovn-external-gw-config' },
+    spec: { 'enable-external-gw': 'true', type: 'distributed' },
+  });
+  made.put('vpcs', 'blue', {});
+  bench.converge();
+  assert.deepEqual(
+    blockersOf(bench.world, 'subnets', 'external').edits.map(({ command }) => command),
+    ['kubectl edit configmap -n kube-system ovn-external-gw-config'],
+  );
 });

@@ -25,6 +25,7 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, d
   const object = objectText(resource, key);
   if (reason === 'DeletionBlocked' && blockers.count > 0) {
     const first = blockers.names.slice(0, 1).map((name) => commandText`kiln explain ${blockerText(name)}`);
+    if (blockers.edits.length > 0) return [...blockers.edits.map(({ command }) => command), ...first];
     // `kiln delete` rejects objects that Kiln creates again or that nodes use.
     const goes = cascadeOf(world, resource, key).obstacles.length === 0;
     return goes ? [commandText`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;

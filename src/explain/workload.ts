@@ -1,6 +1,7 @@
 /**
  * A workload (Deployment, StatefulSet, …) as a tree down to its pods and their addresses.
  */
+import { NO_BLOCKERS } from '../blockers/blockers.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
 import type { Labels } from '../api/kubernetes/meta.ts';
 import { findingsText } from '../compile/findings-text.ts';
@@ -33,7 +34,7 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
     dependencies: NOTHING,
     dependents: NOTHING,
     counts: [],
-    blockers: { count: 0, names: [] },
+    blockers: NO_BLOCKERS,
     owners: object.metadata.ownerReferences ?? [],
     created: { objects: children, more },
     rows: undefined,

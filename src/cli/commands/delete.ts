@@ -113,7 +113,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
       EXIT.findings,
       `${typeText(named.resource)}/${named.name} was not deleted`,
       deniedDeletionSentence(world.settings, named.resource, key, blockers),
-      `${deleteCommand(named)} --cascade --dry-run=client`,
+      blockers.edits[0]?.command ?? `${deleteCommand(named)} --cascade --dry-run=client`,
     );
   const cascade = cascadeOf(world, named.resource, key);
   const workloads = await workloadsOf(cascade, io);

@@ -1,8 +1,11 @@
-import type { Dependency } from '../../blockers/dependency.ts';
+import type { Dependency, FreeingEdit } from '../../blockers/dependency.ts';
+import { commandText } from '../../text/command-text.ts';
 import { eipOfPort, requestedExternals, vpcOfEip } from '../../world/external-subnets.ts';
+import { splitKey } from '../../world/resources.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import type { World } from '../../world/world.ts';
 import { defineQuery, defineSet } from '../../world/world.ts';
+import { enabledGatewayConfig, gatewayConfigKey } from '../external-gateway-config/table/gateway-config.ts';
 import { outOfNetwork } from './dependencies/out-of-network.ts';
 import { addressObjectDependencies } from '../subnet/dependencies/address-dependencies.ts';
 
@@ -19,6 +22,25 @@ function existing(world: World, vpc: string): string {
   return world.ask(vpcIntent, vpc) === undefined ? '' : vpc;
 }
 
+/** The setting that asks for the port of a router, which goes with its OvnEip when the setting does. */
+function portEnds(world: World, vpc: string, eip: string): FreeingEdit {
+  const subnet = world.addressObject('ovn-eips', eip)?.subnet ?? '';
+  const { extraExternalSubnets } = world.ask(vpcIntent, vpc)?.spec ?? {};
+  const config = vpc === world.settings.defaultVpc && (extraExternalSubnets ?? []).length === 0 ? enabledGatewayConfig(world) : undefined;
+  const port = `OvnEip ${eip} is the port of Vpc ${vpc} in Subnet ${subnet}, and goes`;
+  if (config !== undefined) {
+    const { namespace, name } = splitKey(gatewayConfigKey(world.settings));
+    return {
+      sentence: `${port} when ConfigMap ${namespace}/${name} has enable-external-gw "false"`,
+      command: commandText`kubectl edit configmap -n ${namespace} ${name}`,
+    };
+  }
+  const when = (extraExternalSubnets ?? []).includes(subnet)
+    ? `spec.extraExternalSubnets of the Vpc does not name the Subnet`
+    : `spec.enableExternal of the Vpc is false`;
+  return { sentence: `${port} when ${when}`, command: commandText`kubectl edit vpc ${vpc}` };
+}
+
 export const dependencies: readonly Dependency[] = [
   ...addressObjectDependencies('ovn-eips'),
   {
@@ -30,5 +52,6 @@ export const dependencies: readonly Dependency[] = [
         .ask(requestedExternals, vpc)
         .map((subnet) => eipOfPort(vpc, subnet))
         .filter((eip) => world.ask(vpcOfPort, eip) === vpc),
+    freedBy: (world, vpc, eip) => portEnds(world, vpc, eip),
   },
 ];

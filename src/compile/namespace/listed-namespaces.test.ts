@@ -38,3 +38,46 @@ test('a Vpc that claims a namespace of another one reports that; two Subnets of 
   assert.equal(bench.condition('vpcs', 'late', 'WithoutEffect')?.reason, 'NamespaceOfAnotherVpc');
   for (const name of ['a', 'c', 'd']) assert.notEqual(bench.condition('subnets', name, 'WithoutEffect')?.reason, 'NamespaceOfAnotherVpc');
 });
+
+test('in a Vpc whose Subnets are all for attachments the own interface is in the default Subnet, the further one in the Vpc', () => {
+  for (const tenancy of ['open', 'namespaced'] as const) {
+    const made = new PodScene({ tenancy });
+    const { bench } = made;
+    bench.put('vpcs', { metadata: { name: 'tenant' }, spec: { namespaces: ['shop'] } });
+    made.pod('early');
+    bench.converge();
+    assert.equal(made.addressOf('shop/early'), undefined, 'a Vpc without any Subnet may get one');
+    made.attachment('shop/net', 'kube-ovn');
+    made.subnet('net', { vpc: 'tenant', cidrBlock: '10.7.0.0/24', provider: 'net.shop.ovn' });
+    made.subnet('other', { vpc: 'tenant', cidrBlock: '10.8.0.0/24', provider: 'other.shop' });
+    made.pod('both', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'shop/net' } });
+    bench.converge();
+    assert.match(made.addressOf('shop/early') ?? '', /^10\.16\./, tenancy);
+    assert.match(made.addressOf('shop/both') ?? '', /^10\.16\./);
+    assert.match(made.annotations('shop/both')['net.shop.ovn.kubernetes.io/ip_address'] ?? '', /^10\.7\.0\./);
+    assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'ovn-default');
+
+    // A Subnet for pods of the Vpc: the namespace belongs there, and what runs stays.
+    made.subnet('own', { vpc: 'tenant', cidrBlock: '10.9.0.0/24' });
+    made.pod('late');
+    bench.converge();
+    assert.equal(made.addressOf('shop/late'), undefined, 'it does not list the namespace');
+    bench.edit('subnets', 'own', { namespaces: ['shop'] });
+    bench.converge();
+    assert.match(made.addressOf('shop/late') ?? '', /^10\.9\.0\./);
+    assert.match(made.addressOf('shop/both') ?? '', /^10\.16\./);
+    assert.equal(bench.writesAfterRestart(), 0);
+  }
+});
+
+test('of two Vpcs that claim a namespace, one with Subnets for attachments alone does not end the wait for the other', () => {
+  const made = new PodScene();
+  const { bench } = made;
+  bench.put('vpcs', { metadata: { name: 'attached' }, spec: { namespaces: ['shop'] } });
+  bench.put('vpcs', { metadata: { name: 'empty' }, spec: { namespaces: ['shop'] } });
+  made.subnet('net', { vpc: 'attached', cidrBlock: '10.7.0.0/24', provider: 'net.shop.ovn' });
+  made.pod('web');
+  bench.converge();
+  assert.equal(made.addressOf('shop/web'), undefined);
+  assert.match(bench.conditionText('pods', 'shop/web'), /Namespace shop belongs to Vpc empty, which has no Subnet for it/);
+});

@@ -4,7 +4,8 @@
  *
  * Declared order, the same whatever was created first: the default Subnets of custom Vpcs that claim the namespace, then Subnets that list
  * it, then Subnets that select it by label; each group by name. The cluster's default Subnet serves the namespace only if nothing claims
- * it: if a Vpc claims it and has no Subnet for it yet, pods wait.
+ * it: if a Vpc claims it and has no Subnet for it yet, pods wait. A Vpc whose Subnets are all for attachments will have none: as in Kube-OVN
+ * the pods' own interface is in the default Subnet, and the further ones are in the Vpc.
  */
 import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';
@@ -84,7 +85,7 @@ function declaredSubnets(world: World, name: string, { labels, awaits }: Namespa
   const [outside] = claimsOutsideVpc(world, name, labels);
   if (outside !== undefined) return { subnets, undecided: forSubnet(outside) };
   if (awaits === 'true') return { subnets, undecided: forSubnet(`Namespace ${name} waits for a Subnet, and none claims it`) };
-  const [vpc] = vpcs;
+  const vpc = vpcs.find(({ name: of }) => !isForAttachments(world, of));
   if (vpc !== undefined)
     return { subnets, undecided: forSubnet(`Namespace ${name} belongs to Vpc ${vpc.name}, which has no Subnet for it`) };
   return { subnets: [world.settings.defaultSubnet], undecided: undefined };
@@ -143,6 +144,12 @@ function selecting(world: World, labels: Labels): readonly string[] {
       (subnet) => servesPods(world, subnet) && world.ask(subnetSelectors, subnet).some((selector) => selectorMatches(selector, labels)),
     )
     .toSorted();
+}
+
+/** Whether a Vpc has Subnets, and none is for the own interface of a pod. */
+function isForAttachments(world: World, vpc: string): boolean {
+  const subnets = [...world.subnetVpcs.in(vpc)];
+  return subnets.length > 0 && !subnets.some((subnet) => servesPods(world, subnet));
 }
 
 /** A Subnet for attachments is never a pod's own network. */

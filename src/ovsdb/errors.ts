@@ -66,7 +66,7 @@ export interface OperationReference {
 
 /**
  * The state of a transaction that failed: it was never sent (`not-sent`), the server answered with an error and changed nothing
- * (`rejected`), or the connection ended before the reply and it may have taken effect (`unknown`).
+ * (`rejected`), or the connection ended before the reply, that of a relay too, and it may have taken effect (`unknown`).
  */
 export type TransactionFate = 'not-sent' | 'rejected' | 'unknown';
 

@@ -4,7 +4,7 @@ import { comment, type Operation } from './operation.ts';
 import type { RpcConnection, RpcReply } from './rpc.ts';
 import type { DatabaseSchema } from './schema.ts';
 import { missingEffect, type Shown } from './shown-effects.ts';
-import { encodeOperations, readResults, rejectedRequest, type TransactOutcome } from './transaction.ts';
+import { encodeOperations, readResults, refusedRequest, type TransactOutcome } from './transaction.ts';
 
 export interface TransactOptions {
   /** A comment for the server's log, as an operation after the others. */
@@ -29,8 +29,8 @@ export interface TransactionPath {
 }
 
 /**
- * Sends one `transact` request (RFC 7047 section 4.1.3) and resolves with its outcome. Never rejects. If the reply is malformed, or the
- * changes of a transaction do not arrive, the connection is closed: nothing else that it brings can be relied on.
+ * Sends one `transact` request (RFC 7047 section 4.1.3) and resolves with its outcome. Never rejects. If the reply is malformed, does not
+ * tell the outcome, or the changes of a transaction do not arrive, the connection is closed: all is read again, and shows what took effect.
  */
 export function sendTransaction(
   path: TransactionPath,
@@ -49,16 +49,20 @@ export function sendTransaction(
   return new Promise((resolve) => {
     let cancelTimer = (): void => {};
     const before = path.updates();
+    let isOver = false;
     const replied = (reply: RpcReply): void => {
+      // Canceled, as it was asked to.
+      if (isOver && reply.kind === 'error') return;
       cancelTimer();
       const outcome = outcomeOf(schema, operations, all, reply);
       if (outcome.ok) return untilShown(path, operations, outcome, () => path.updates() === before, resolve);
       resolve(outcome);
-      if (outcome.error.code === 'OVSDB_PROTOCOL' && reply.kind === 'result') rpc.close(outcome.error);
+      if (outcome.error.outcome === 'unknown' && reply.kind !== 'lost') rpc.close(outcome.error);
     };
     const id = rpc.call('transact', [database, ...wire], replied, mayTakeMs);
     if (options.timeoutMs === undefined) return;
     cancelTimer = clock.schedule(options.timeoutMs, () => {
+      isOver = true;
       rpc.notify('cancel', [id]);
       const message = `no reply to the transaction within ${options.timeoutMs} ms`;
       resolve({ ok: false, error: new OvsdbError('OVSDB_TRANSACTION_TIMEOUT', message, { outcome: 'unknown' }) });
@@ -94,7 +98,7 @@ function untilShown(
 }
 
 function outcomeOf(schema: DatabaseSchema, asked: readonly Operation[], sent: readonly Operation[], reply: RpcReply): TransactOutcome {
-  if (reply.kind === 'error') return rejectedRequest(reply.error);
+  if (reply.kind === 'error') return refusedRequest(reply.error);
   if (reply.kind === 'lost') {
     const code = reply.error.code === 'OVSDB_CLOSED' ? 'OVSDB_CLOSED' : 'OVSDB_DISCONNECTED';
     const message = `the transaction may have taken effect: ${reply.error.message}`;

@@ -215,6 +215,30 @@ test('a request that the server rejects as a whole has the code of its error', a
   );
 });
 
+test('a request that the server cancels as a whole has outcome unknown, as all others that were under way; one in the result was rejected', async (t) => {
+  const proxy = await TamperingProxy.start(server.unix);
+  t.after(() => proxy.stop());
+  const { session } = openSession(t, [proxy.endpoint]);
+  await session.untilSynced();
+  let first: unknown;
+  proxy.onClientMessage = ({ method, id }) => {
+    if (method !== 'transact') return 'pass';
+    first ??= id;
+    return id === first ? 'swallow' : { answer: { id, result: null, error: { error: 'canceled' } } };
+  };
+  const errors = await Promise.all([failure(session, [good]), failure(session, [good])]);
+  assert.deepEqual(
+    errors.map(({ outcome }) => outcome),
+    ['unknown', 'unknown'],
+  );
+  await session.untilSynced();
+  proxy.onClientMessage = ({ method, id }) =>
+    method === 'transact' ? { answer: { id, result: [{ error: 'canceled' }], error: null } } : 'pass';
+  const { code, outcome } = await failure(session, [good]);
+  assert.deepEqual([code, outcome], ['OVSDB_CANCELED', 'rejected']);
+  assert.equal(session.state, 'synced');
+});
+
 test('every error string of RFC 7047 and of ovsdb-server has a code; an unknown one is kept', () => {
   const strings = [
     ...['aborted', 'canceled', 'constraint violation', 'domain error', 'duplicate uuid-name', 'I/O error', 'not owner', 'not supported'],

@@ -103,11 +103,16 @@ export function readResults(schema: DatabaseSchema, operations: readonly Operati
   return { ok: true, results: operations.map((operation, index) => readResult(schema, operation, entries[index])) };
 }
 
-/** The outcome of a request that the server answered with an error as a whole, before any operation ran. */
-export function rejectedRequest(json: unknown): TransactOutcome {
+/**
+ * The outcome of a request that the server answered with an error as a whole, before any operation ran. `canceled` is what a relay answers when it
+ * lost the server that it had passed the transaction to: that one may have committed it.
+ */
+export function refusedRequest(json: unknown): TransactOutcome {
   const { code, error, details } = readServerError(json);
-  const message = `the server rejected the transaction: ${error}${details === undefined ? '' : `: ${details}`}`;
-  return { ok: false, error: new OvsdbError(code, message, { ...serverAnswer(error, details), outcome: 'rejected' }) };
+  const outcome = code === 'OVSDB_CANCELED' ? 'unknown' : 'rejected';
+  const told = outcome === 'unknown' ? 'the transaction may have taken effect: the server' : 'the server rejected the transaction:';
+  const message = `${told} ${error}${outcome === 'unknown' ? ' it' : ''}${details === undefined ? '' : `: ${details}`}`;
+  return { ok: false, error: new OvsdbError(code, message, { ...serverAnswer(error, details), outcome }) };
 }
 
 function failure(operations: readonly Operation[], entries: readonly unknown[], failed: number): OvsdbError {

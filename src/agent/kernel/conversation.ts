@@ -3,13 +3,14 @@
  * For some seconds only, since `ip` remembers names of devices.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { failedLines, failureText } from './failed-lines.ts';
 import { programEnvironment } from './program-environment.ts';
 import { endedBySignal, type Ran, type Words } from './ran.ts';
 
 export interface Conversation {
   /**
    * Carries out lines, one call at a time. A line that fails keeps no other from its effect.
-   * @returns what they print; `message` is what those that failed say
+   * @returns what they print; `message` has each one that failed, with its reason
    */
   ask(lines: readonly string[]): Promise<Ran>;
   /** Ends it. Must be called: until then the namespace exists. */
@@ -87,12 +88,10 @@ export class IpConversation implements Conversation {
     const at = this.#errors.indexOf(`Device "${mark}" does not exist.`);
     // What it says of the mark must not be taken for a part of the next answer.
     if (at < 0 || !/^Command failed .*\n/m.test(this.#errors.slice(at))) return;
-    const failed = new Set(
-      Array.from(this.#errors.slice(0, at).matchAll(/^Command failed \S+:(\d+)$/gm), ([, number]) => Number(number) - from),
-    );
+    const failed = failedLines(this.#errors.slice(0, at), from);
     const shown = lines.filter((line, number) => / show\b/.test(line) && !failed.has(number)).length;
     if (this.#output.split('\n').length <= shown) return;
-    const message = this.#errors.slice(0, at).trim();
+    const message = failureText(lines, failed);
     this.#settle(failed.size === 0 ? { ok: true, output: this.#output } : { ok: false, message, output: this.#output });
   }
 

@@ -3,6 +3,7 @@
  * and shows what is there afterwards.
  */
 import { canonicalAddress } from '../../net/address.ts';
+import { failedLines, failureText } from './failed-lines.ts';
 import type { Programs } from './programs.ts';
 
 export interface LinkJson {
@@ -117,11 +118,8 @@ export class HostNetwork {
     const from = run.lines.length;
     run.lines.push(...lines);
     const { state, failed } = await run.outcome;
-    const reasons = lines.flatMap((line, at) => {
-      const reason = failed.get(from + at);
-      return reason === undefined ? [] : [`ip ${line}: ${reason}`];
-    });
-    if (reasons.length > 0) throw new Error(reasons.join('; '));
+    const text = failureText(lines, new Map(Array.from(failed, ([at, reason]) => [at - from, reason])));
+    if (text !== '') throw new Error(text);
     return state;
   }
 
@@ -147,21 +145,6 @@ export class HostNetwork {
     this.#current = outcome.catch(() => undefined);
     return { lines, outcome };
   }
-}
-
-/** `RTNETLINK answers: File exists`, and after it `Command failed -:3`. @returns reasons by the number of the line, from 0 */
-function failedLines(message: string): ReadonlyMap<number, string> {
-  const failed = new Map<number, string>();
-  let reason: string[] = [];
-  for (const line of message.split('\n')) {
-    const number = /^Command failed \S*:(\d+)$/.exec(line.trim())?.[1];
-    if (number === undefined) reason.push(line.trim());
-    else {
-      failed.set(Number(number) - 1, reason.join('; '));
-      reason = [];
-    }
-  }
-  return failed;
 }
 
 /** @param routes of all tables */

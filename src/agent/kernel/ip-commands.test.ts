@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeviceName } from '../world/attachment.ts';
 import type { DeviceOutput } from '../world/outputs.ts';
-import { linkCommands, surplusAddresses, withdrawalLines } from './ip-commands.ts';
+import { linkChange, surplusAddresses, withdrawalLines } from './ip-commands.ts';
 
 test('a node forwards packets of each family that it has in the join network, and of no other; it still hears the routers that it heard', () => {
   const commands = (...addresses: readonly string[]): readonly unknown[] => {
     const advertised = ['eth0.5'];
     const device = { mac: '00:00:00:00:00:01', mtu: 1_400, addresses, routes: [] };
     const output = { kind: 'link', name: 'ovn0' as DeviceName, ...device } as const;
-    return linkCommands(output, { kind: 'present', up: true, forwards: false, advertised, ...device }).map(({ command }) => command);
+    return linkChange(output, { kind: 'present', up: true, forwards: false, advertised, ...device }).keys;
   };
-  assert.deepEqual(commands('100.64.0.2/16'), [['sysctl', '-qw', 'net.ipv4.ip_forward=1']]);
-  const both = ['sysctl', '-qw', 'net.ipv6.conf.eth0/5.accept_ra=2', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'];
-  assert.deepEqual(commands('100.64.0.2/16', 'fd00:64::2/112'), [both]);
+  assert.deepEqual(commands('100.64.0.2/16'), ['net.ipv4.ip_forward=1']);
+  const both = ['net.ipv6.conf.eth0/5.accept_ra=2', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'];
+  assert.deepEqual(commands('100.64.0.2/16', 'fd00:64::2/112'), both);
 });
 
 test('N23: the link-local address and the route to the network of an address are made again, before routes by its gateways', () => {
@@ -28,17 +28,12 @@ test('N23: the link-local address and the route to the network of an address are
     unconnected: device.addresses,
     withoutLinkLocal: true,
   } as const;
-  assert.deepEqual(
-    linkCommands({ kind: 'link', name: 'ovn0' as DeviceName, ...device, routes }, observed).map(({ input }) => input?.trim().split('\n')),
-    [
-      [
-        'address add fe80::200:ff:fe00:1/64 dev ovn0 scope link',
-        'route replace 100.64.0.0/16 dev ovn0 proto kernel scope link src 100.64.0.2',
-        'route replace fd00:64::/112 dev ovn0 proto kernel metric 256',
-        'route replace 10.16.0.0/16 via 100.64.0.1 dev ovn0',
-      ],
-    ],
-  );
+  assert.deepEqual(linkChange({ kind: 'link', name: 'ovn0' as DeviceName, ...device, routes }, observed).lines, [
+    'address add fe80::200:ff:fe00:1/64 dev ovn0 scope link',
+    'route replace 100.64.0.0/16 dev ovn0 proto kernel scope link src 100.64.0.2',
+    'route replace fd00:64::/112 dev ovn0 proto kernel metric 256',
+    'route replace 10.16.0.0/16 via 100.64.0.1 dev ovn0',
+  ]);
 });
 
 test('a device that is to have no other addresses loses those that it has, one of a pod keeps them', () => {

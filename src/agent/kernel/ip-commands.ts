@@ -142,15 +142,22 @@ export function advertisementsKey(device: string): string {
   return `net.ipv6.conf.${sysctlName(device)}.accept_ra`;
 }
 
-/** The same for a device of the node, which exists. */
-export function linkCommands(output: LinkOutput, observed: Present): readonly Command[] {
+/** What makes a device of the node, which exists, as it should be. One line, or one key, that fails keeps no other from its effect. */
+export interface LinkChange {
+  /** `KEY=VALUE` for `sysctl`. */
+  readonly keys: readonly string[];
+  /** For `ip -force -batch`. */
+  readonly lines: readonly string[];
+}
+
+export function linkChange(output: LinkOutput, observed: Present): LinkChange {
   const wanted = routeTexts(output);
   const surplus = observed.routes.filter((route) => !wanted.includes(route));
   const sameRoutes = surplus.length === 0 && wanted.length === observed.routes.length;
   const keys = forwardingKeys(output.addresses).map((key) => `${key}=1`);
   // A node that forwards IPv6 ignores advertisements unless it is told otherwise, and its default route would end with its lifetime.
   const advertised = output.addresses.some(isV6) ? (observed.advertised ?? []).map((device) => `${advertisementsKey(device)}=2`) : [];
-  const forwarding = observed.forwards === true ? [] : [{ command: ['sysctl', '-qw', ...advertised, ...keys] } as const];
+  const forwarding = observed.forwards === true ? [] : [...advertised, ...keys];
   const { name, mac, mtu, addresses, routes } = output;
   const unconnected = (observed.unconnected ?? []).filter((address) => addresses.includes(address));
   // Without it the kernel asks for no neighbour: packets with the node's own address, which is on another device, would be lost.
@@ -162,7 +169,7 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
     observed.addresses.join() === addresses.join() &&
     unconnected.length === 0 &&
     linkLocal === undefined;
-  if (forwarding.length === 0 && sameRoutes && isSame) return [];
+  if (sameRoutes && isSame) return { keys: forwarding, lines: [] };
   const lines = [
     ...(mac === undefined || observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
     ...(mtu === undefined || observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
@@ -176,7 +183,7 @@ export function linkCommands(output: LinkOutput, observed: Present): readonly Co
       .filter((route) => !observed.routes.includes(routeText(route)))
       .map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${name}`),
   ];
-  return [...forwarding, ...(lines.length === 0 ? [] : [{ command: ['ip', '-batch', '-'], input: `${lines.join('\n')}\n` } as const])];
+  return { keys: forwarding, lines };
 }
 
 /** RFC 4291, appendix A. Undefined for what is no MAC address. */

@@ -14,7 +14,9 @@ import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import { INSTALLED } from '../world/port-keys.ts';
 import type { HostNetwork, HostState } from './host-network.ts';
-import { forwardingKeys, linkCommands, removalLine } from './ip-commands.ts';
+import { sysctlName } from './neighbours.ts';
+import type { Programs } from './programs.ts';
+import { forwardingKeys, linkChange, removalLine } from './ip-commands.ts';
 import { deviceDifferences, differencesText } from './device-differences.ts';
 import { DeviceWatch } from './device-watch.ts';
 import { advertisedDevices, forwards, givenDevice, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
@@ -266,18 +268,23 @@ export class KernelTarget implements Target {
   }
 
   async #makeLink(output: LinkOutput): Promise<void> {
-    const { programs } = this.#options;
+    const { programs, host } = this.#options;
     const observed = await this.#read(output);
     if (observed.kind === 'absent' && (this.#missing.get(output.name) ?? 0) > 0)
       throw new Error('it does not exist, though Open vSwitch has its port: another program deleted it');
     // Open vSwitch makes it. Another program may delete it before it was seen.
     if (observed.kind === 'absent') this.#watch.await(output.name);
-    const commands = observed.kind === 'present' ? linkCommands(output, observed) : [];
-    for (const { command, input } of commands) {
-      const ran = await programs.run(command, input);
-      if (!ran.ok) throw new Error(`${command.join(' ')}: ${ran.message}`);
-    }
-    if (commands.length > 0) await this.#read(output);
+    if (observed.kind !== 'present') return;
+    const { keys, lines } = linkChange(output, observed);
+    if (keys.length === 0 && lines.length === 0) return;
+    // A node without one family still gets the routes of the other.
+    const reasons: string[] = [];
+    const attempt = async (written: Promise<unknown>): Promise<void> =>
+      void (await written.catch((error: unknown) => reasons.push(error instanceof Error ? error.message : String(error))));
+    if (keys.length > 0) await attempt(setKeys(programs, keys));
+    if (lines.length > 0) await attempt(host.write(lines));
+    await this.#read(output);
+    if (reasons.length > 0) throw new Error(`${reasons.join('; ')}${familyAdvice(output, reasons)}`);
   }
 
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
@@ -399,4 +406,18 @@ export class KernelTarget implements Target {
       log.warn('the links of this node could not be listed', { reason: String(error) });
     }
   }
+}
+
+/** @throws Error with the reason; the other keys are set */
+async function setKeys(programs: Programs, keys: readonly string[]): Promise<void> {
+  const ran = await programs.run(['sysctl', '-qw', ...keys]);
+  if (!ran.ok) throw new Error(`sysctl -qw ${keys.join(' ')}: ${ran.message}`);
+}
+
+/** Where every line that failed is about IPv6, the node most likely has none. */
+function familyAdvice({ name }: LinkOutput, reasons: readonly string[]): string {
+  const failed = reasons.flatMap((reason) => reason.split('; ')).filter((text) => text.startsWith('ip '));
+  return failed.length > 0 && failed.every((text) => /^ip \S+ \S+ [0-9a-f]*:[0-9a-f:]*\//.test(text))
+    ? `; if this node has IPv6 switched off, its pods have none either: sysctl net.ipv6.conf.${sysctlName(name)}.disable_ipv6, and ipv6.disable in /proc/cmdline`
+    : '';
 }

@@ -135,7 +135,7 @@ export function conversationIn(programs: Programs, namespacePath: string): Conve
 /** Lines for `ip -batch` in the device's namespace. @returns what it prints. @throws Error with the reason */
 export async function told(ip: Conversation, lines: readonly string[]): Promise<string> {
   const ran = await ip.ask(lines);
-  if (!ran.ok) throw new Error(`ip ${lines[0]}: ${ran.message}`);
+  if (!ran.ok) throw new Error(ran.message);
   return ran.output;
 }
 

@@ -263,6 +263,63 @@ test('u2o: the router of the Vpc is the gateway of a pod once it has its address
   ]);
 });
 
+const KEY_OF_ROUTES = 'ovn.kubernetes.io/routes';
+
+test('a route that the kernel refuses: the answer names it, its gateway, and where it was written, not the default route', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  const reason = (annotated: readonly object[], configured: readonly { dst: string; gw: string }[] = []): string => {
+    world.attachments.set(KEY, { ...(world.attachments.peek(KEY) ?? assert.fail()), routes: configured });
+    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, [KEY_OF_ROUTES]: JSON.stringify(annotated) } });
+    const found = answerOf(run(world));
+    return found?.kind === 'waiting' ? found.reason : assert.fail(found?.kind);
+  };
+  const failure = 'device c0ffee_h: ip route replace 10.9.0.0/16 via 192.0.2.9 dev eth0: Error: Nexthop has invalid gateway.';
+  world.failures.set(`device ${HOST}`, failure);
+  const networks =
+    /: the gateway is in no network of the interface \(10\.16\.0\.0\/16, fd00:10:16::\/112\); device c0ffee_h: ip route replace 10\.9/;
+  for (const [annotated, configured, text] of [
+    [[{ dst: '10.9.0.0/16', gw: '192.0.2.9' }], [], `route 10.9.0.0/16 by gateway 192.0.2.9 of annotation ${KEY_OF_ROUTES}`],
+    [[{ gw: '192.0.2.9' }], [], `route 0.0.0.0/0 by gateway 192.0.2.9 of annotation ${KEY_OF_ROUTES}`],
+    [[], [{ dst: '2001:db8::/32', gw: '2001:db8::1' }], 'route 2001:db8::/32 by gateway 2001:db8::1 of the network configuration'],
+  ] as const) {
+    const told = reason(annotated, configured);
+    assert.ok(told.startsWith(text), told);
+    assert.match(told, networks);
+  }
+  // What else fails is no matter of the routes.
+  assert.ok(reason([{ dst: '10.9.0.0/16', gw: '10.16.0.9' }]).startsWith(failure));
+});
+
+test('of two routes of one destination the later one is in effect, and an Event names both; one in place of the default route is as it should be', () => {
+  const world = scene();
+  world.devices.set(HOST, PRESENT);
+  const events = (annotated: readonly object[], configured: readonly { dst: string; gw: string }[] = []): readonly string[] => {
+    world.attachments.set(KEY, { ...(world.attachments.peek(KEY) ?? assert.fail()), routes: configured });
+    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, [KEY_OF_ROUTES]: JSON.stringify(annotated) } });
+    return run(world).flatMap((output) =>
+      output.kind === 'object-event' && output.reason === 'PodRoutesIneffective' ? [`${output.name}: ${output.message}`] : [],
+    );
+  };
+  const route = (dst: string, gw: string): { dst: string; gw: string } => ({ dst, gw });
+  const both = [route('10.9.0.0/16', '10.16.0.8'), route('10.9.0.0/16', '10.16.0.9')];
+  const ending = 'has the same destination; take one of them away';
+  assert.deepEqual(events(both), [
+    `web: route 10.9.0.0/16 by gateway 10.16.0.8 of annotation ${KEY_OF_ROUTES} has no effect: that by 10.16.0.9 of annotation ${KEY_OF_ROUTES} ${ending}`,
+  ]);
+  assert.deepEqual(events(both.slice(1), both.slice(0, 1)), [
+    `web: route 10.9.0.0/16 by gateway 10.16.0.8 of the network configuration has no effect: that by 10.16.0.9 of annotation ${KEY_OF_ROUTES} ${ending}`,
+  ]);
+  // Written in two ways.
+  assert.equal(events([route('fd01::/64', 'fd00:10:16::8'), route('fd01:0::7/64', 'fd00:10:16::9')]).length, 1);
+  for (const fine of [
+    [{ gw: '10.16.0.8' }],
+    [both[0] ?? {}, both[0] ?? {}],
+    [route('10.9.0.0/16', '10.16.0.8'), route('10.9.0.0/17', '10.16.0.9')],
+  ])
+    assert.deepEqual(events(fine), []);
+});
+
 test('a queue whose row is lost is taken away, and comes with the next row', () => {
   const world = scene();
   world.devices.set(HOST, PRESENT);

@@ -3,6 +3,7 @@ import { routesText } from '../../../agent/world/attachment-routes.ts';
 import type { Rule } from '../../../compile/compiler.ts';
 import { commandText } from '../../../text/command-text.ts';
 import { localnetPort } from '../../../api/names.ts';
+import { podAnnotation } from '../../../api/well-known.ts';
 import { keysOf } from '../../../world/domain.ts';
 import type { InterfaceReply } from '../../../cni/agent-protocol.ts';
 import { type Attachment, type DeviceName, deviceOf, interfaceOf } from '../../../agent/world/attachment.ts';
@@ -10,13 +11,21 @@ import { deviceDifferences, differencesText } from '../../../agent/kernel/device
 import { linkAlias } from '../../../agent/kernel/link-alias.ts';
 import { API_SERVER, type NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodePod } from '../agent-table.ts';
-import type { Answer, AnswerOutput, DeviceOutput, DeviceRoute, NodeOutput, PortOutput } from '../../../agent/world/outputs.ts';
+import type {
+  Answer,
+  AnswerOutput,
+  DeviceOutput,
+  DeviceRoute,
+  NodeOutput,
+  ObjectEventOutput,
+  PortOutput,
+} from '../../../agent/world/outputs.ts';
 import { INSTALLED, portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import { defaultMtu, mtuProblem } from '../../node/agent-rules/interface-mtu.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { limitEvents, unreadLimits } from './limit-events.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
-import { podRoutes } from './pod-routes.ts';
+import { hiddenRoutes, podRoutes, unreachedGateways } from './pod-routes.ts';
 import { routerMissing, throughRouter, underlayMissing } from './pod-underlay.ts';
 
 /** Of Ethernet. */
@@ -64,6 +73,8 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       if (found.kind === 'unsupported') return kept({ kind: 'refused', reason: found.reason });
       const network = throughRouter(world, found);
       const routes = podRoutes(network.addresses, attachment.routes, network.routes);
+      const annotation = podAnnotation(attachment.provider, 'routes');
+      const sources = { configured: attachment.routes, annotated: network.routes, annotation };
       if (network.addressesOnly) return [answer(attachment, { kind: 'ready', reply: replyOf(network, routes) })];
       const tooLarge = mtuBreach(world, attachment, network, settings);
       if (tooLarge !== undefined) return kept({ kind: 'refused', reason: tooLarge });
@@ -72,7 +83,7 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const missing =
         underlayMissing(world, network.subnet, settings) ??
         routerMissing(world, network) ??
-        missingOf(world, device, port) ??
+        missingOf(world, device, port, unreachedGateways(sources, networksOf(network))) ??
         unconnected(world, port, device, network) ??
         changed(world, device);
       const refusal =
@@ -87,7 +98,10 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       // the port goes with its device, and comes once there is another one. Where Open vSwitch has no device, it opens the next.
       const isLost = world.devices.get(name)?.kind === 'absent' && world.ports.get(name)?.opened !== undefined;
       const ports = isLost || comesTooEarly(world, name, others) ? [] : [port];
-      const events = limitEvents(world, attachment, name, pod, network.limits, settings);
+      const events = [
+        ...limitEvents(world, attachment, name, pod, network.limits, settings),
+        ...hiddenRoutes(sources).map((message) => ({ ...eventOf(attachment, pod), reason: 'PodRoutesIneffective', message })),
+      ];
       return [device, ...ports, ...queueOf(attachment, name, network), ...events, answer(attachment, state)];
     },
   };
@@ -205,8 +219,10 @@ function queueOf({ pod }: Attachment, name: DeviceName, { limits: { queue } }: P
 }
 
 /** Why the interface cannot be used yet; undefined once it can. */
-function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): string | undefined {
-  const failure = world.failures.get(`device ${device.name}`) ?? world.failures.get(`port ${port.name}`);
+function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput, stray: string | undefined): string | undefined {
+  const ofDevice = world.failures.get(`device ${device.name}`);
+  if (ofDevice !== undefined && stray !== undefined) return `${stray}; ${ofDevice}`;
+  const failure = ofDevice ?? world.failures.get(`port ${port.name}`);
   if (failure !== undefined) return `${failure}; kubectl get pods -A -o wide -l app=kiln-agent`;
   const observed = world.devices.get(device.name);
   if (observed?.kind !== 'present') return `device ${device.name} is not there yet`;
@@ -214,6 +230,15 @@ function missingOf(world: NodeWorld, device: DeviceOutput, port: PortOutput): st
   if (row === undefined) return `port ${port.name} is not in bridge ${port.bridge} yet; ovs-vsctl show`;
   if (row.error !== '') return `Open vSwitch cannot use port ${port.name}: ${row.error}; ovs-vsctl list interface ${port.name}`;
   return undefined;
+}
+
+/** With the length of the prefix. */
+function networksOf({ addresses }: PodNetwork): readonly string[] {
+  return [...new Set(addresses.map(({ cidr }) => cidr))];
+}
+
+function eventOf({ pod: { namespace, name } }: Attachment, { uid }: NodePod): Omit<ObjectEventOutput, 'reason' | 'message'> {
+  return { kind: 'object-event', resource: 'pods', namespace, name, uid };
 }
 
 /** Why no address is set yet, or an address cannot be used yet. */

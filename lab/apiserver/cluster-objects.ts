@@ -122,6 +122,18 @@ const API_SERVICE: Wanted = {
   },
 };
 
+/** Its endpoint, as a real API server keeps it. Nothing listens there in the laboratory: the address is one for documents (RFC 5737). */
+const API_SLICE: Wanted = {
+  group: 'discovery.k8s.io',
+  plural: 'endpointslices',
+  object: {
+    metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }],
+    ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+  },
+};
+
 export class ClusterObjects extends StoreController {
   readonly #ofNamespaces: readonly Wanted[];
 
@@ -144,7 +156,7 @@ export class ClusterObjects extends StoreController {
     const found = this.operations.store.get('namespaces', namespace);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
     for (const wanted of this.#ofNamespaces) this.#make(wanted, namespace);
-    if (namespace === 'default') this.#make(API_SERVICE, namespace);
+    if (namespace === 'default') for (const wanted of [API_SERVICE, API_SLICE]) this.#make(wanted, namespace);
   }
 
   #make({ group, plural, object: item }: Wanted, namespace: string): void {

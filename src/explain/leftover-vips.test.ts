@@ -15,6 +15,10 @@ function withVips({ bench }: PodScene, loadBalancer: string, vips: Readonly<Reco
   bench.converge();
 }
 
+function putService({ bench }: PodScene, namespace: string, name: string, clusterIP: string, port: number): void {
+  bench.put('services', { metadata: { name, namespace }, spec: { clusterIP, ports: [{ port }] } });
+}
+
 function told({ bench }: PodScene): readonly string[] {
   return statusOf(bench.world, true)
     .findings.filter(({ what }) => what === 'left over')
@@ -24,8 +28,7 @@ function told({ bench }: PodScene): readonly string[] {
 test('a vip of a Service that was deleted is told with its command, until it is gone or a Service has it', () => {
   const scene = new PodScene();
   const { world } = scene.bench;
-  world.apiServer.set(API_SERVER, ['10.96.0.1']);
-  world.serviceVips.set(API_SERVER, ['tcp 10.96.0.1:443']);
+  putService(scene, 'default', 'kubernetes', '10.96.0.1', 443);
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
   scene.bench.converge();
   withVips(scene, 'cluster-tcp-loadbalancer', { '10.96.0.1:443': '172.18.0.2:6443', '10.96.0.77:80': '10.16.0.5:80' });
@@ -40,11 +43,11 @@ test('a vip of a Service that was deleted is told with its command, until it is 
     '  udp 10.96.0.1:443 to 10.16.0.6:53; ovn-nbctl lb-del vpc-blue-udp-sess-load 10.96.0.1:443',
     "  udp [fd00::77]:53; ovn-nbctl lb-del vpc-blue-udp-sess-load '[fd00::77]:53'",
   ]);
-  world.serviceVips.set('shop/web', ['tcp 10.96.0.77:80']);
+  putService(scene, 'shop', 'web', '10.96.0.77', 80);
   assert.deepEqual(told(scene), [inBlue]);
-  world.serviceVips.set('shop/web', ['tcp 10.96.0.77:8080']);
+  putService(scene, 'shop', 'web', '10.96.0.77', 8080);
   assert.deepEqual(told(scene), [inDefault, inBlue]);
-  world.apiServer.delete(API_SERVER);
+  world.services.delete(API_SERVER);
   assert.deepEqual(told(scene), [], 'no Service is observed');
 });
 
@@ -52,7 +55,7 @@ test('vips of a load balancer of another program are not told; those that a take
   for (const external_ids of [{ vendor: 'kube-ovn' }, {}, { owner: 'neutron' }]) {
     const scene = new PodScene();
     const { bench } = scene;
-    bench.world.apiServer.set(API_SERVER, ['10.96.0.1']);
+    putService(scene, 'default', 'kubernetes', '10.96.0.1', 443);
     bench.foreignRow('Load_Balancer', UUID, { name: 'vpc-red-tcp-load', external_ids, vips: { '10.96.0.77:80': '10.16.0.5:80' } });
     const emitted = { row: () => ({ rows: [{ rule: 'vpc-load-balancers', owner: { name: 'red' } }] }) } as never;
     assert.deepEqual(leftoverVips(bench.world), []);

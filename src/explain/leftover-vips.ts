@@ -1,13 +1,13 @@
 /**
- * Entries of load balancers whose Service does not exist: Kube-OVN left them, or another program wrote them. Kiln adopts the load balancers
- * and writes no entry, since it does not implement Services. The next holder of such an address would get the traffic.
+ * Entries of load balancers whose Service does not exist: Kube-OVN left them, or another program wrote them. The next holder of such an
+ * address would get the traffic.
  */
 import type { DesiredRows } from '../compile/desired-rows.ts';
 import { isKeyless, LOAD_BALANCERS_RULE } from '../nb/ownership.ts';
 import { identityOf } from '../nb/row-id.ts';
 import { commandText } from '../text/command-text.ts';
 import type { Entry } from '../world/row-identity.ts';
-import { vipText } from '../world/service-vips.ts';
+import { vipsOfService, vipText } from '../world/service-vips.ts';
 import type { World } from '../world/world.ts';
 import { API_SERVER } from '../world/world.ts';
 
@@ -34,13 +34,13 @@ export interface LeftoverVip {
  */
 export function leftoverVips(world: World, desired?: Pick<DesiredRows, 'row'>): readonly LeftoverVips[] {
   // Every cluster has this Service.
-  if (world.apiServer.peek(API_SERVER) === undefined) return [];
+  if (world.services.peek(API_SERVER) === undefined) return [];
   const found = world.rows.inTable('Load_Balancer').flatMap((entry) => {
     const owner = ownerOf(entry, desired);
     return owner === undefined ? [] : [{ entry, vpc: owner.split('/').at(-1) ?? '' }];
   });
   if (found.length === 0) return [];
-  const ofServices = new Set([...world.serviceVips.entries()].flatMap(([, vips]) => vips));
+  const ofServices = new Set([...world.services.entries()].flatMap(([, service]) => vipsOfService(service)));
   return found
     .flatMap(({ entry, vpc }) => {
       const loadBalancer = identityOf(entry.id);

@@ -17,6 +17,7 @@ export const KINDS: readonly string[] = [
   'virtual-machine-instance',
   'machine-migration',
   'service',
+  'endpoint-slice',
   'network-policy',
   'vip',
   'ovn-eip',

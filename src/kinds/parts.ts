@@ -18,7 +18,6 @@ export const PARTS: readonly Part[] = [
   { name: 'dependencies', layer: 'blockers', file: 'dependencies', constant: 'DEPENDENCIES_OF_KINDS' },
   { name: 'rules', layer: 'compile', file: 'rules', constant: 'RULES_OF_KINDS' },
   { name: 'ineffective', layer: 'compile', file: 'ineffective', constant: 'INEFFECTIVE_OF_KINDS' },
-  { name: 'observed', layer: 'controller', file: 'observed', constant: 'OBSERVED_OF_KINDS' },
   { name: 'metrics', layer: 'controller', file: 'metrics', constant: 'METRICS_OF_KINDS' },
   { name: 'events', layer: 'controller', file: 'events', constant: 'EVENTS_OF_KINDS' },
   { name: 'words', layer: 'explain', file: 'words', constant: 'WORDS_OF_KINDS' },

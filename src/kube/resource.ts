@@ -82,12 +82,3 @@ export const LEASES: Resource = {
 };
 export const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-
-/** EndpointSlices by preference; an API server before 1.21 has only the second. */
-export const ENDPOINT_SLICES: readonly Resource[] = ['v1', 'v1beta1'].map((version) => ({
-  group: 'discovery.k8s.io',
-  version,
-  plural: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
-}));

@@ -116,18 +116,20 @@ export class MemoryObjects {
     const before = table.peek(key);
     const serial = ++this.#serial;
     const { group, version, kind } = traitsOf(resource);
+    const { metadata, spec, status, ...others } = input;
     const object: TestObject = {
+      ...others,
       apiVersion: group === '' ? version : `${group}/${version}`,
       kind,
       ...(before?.status !== undefined && { status: before.status }),
-      ...(input.status !== undefined && { status: input.status as NonNullable<TestObject['status']> }),
+      ...(status !== undefined && { status: status as NonNullable<TestObject['status']> }),
       metadata: {
         ...(before?.metadata ?? { uid: `uid-${serial}-${key}`, creationTimestamp: timeOf(serial) }),
-        ...input.metadata,
+        ...metadata,
         resourceVersion: String(serial),
         generation: (before?.metadata.generation ?? 0) + 1,
       },
-      spec: (input.spec ?? before?.spec ?? {}) as TestObject['spec'],
+      spec: (spec ?? before?.spec ?? {}) as TestObject['spec'],
     };
     table.set(key, object);
     return object;

@@ -288,7 +288,8 @@ export class RuleBench {
       ...{ canHold: () => true, allows: () => true },
     });
     for (const id of byRank) changed = this.#apply(id, diffRow(id, contextOf())) || changed;
-    // Members after all rows: the real writer has both in one transaction.
+    // Members after all rows: the real writer has both in one transaction. It compares those that changed, and after an insert all.
+    for (const [id, keys] of desired.dueMembers) changed = this.#apply(id, diffMembers(id, keys, contextOf())) || changed;
     for (const id of byRank) changed = this.#apply(id, diffMembers(id, 'all', contextOf())) || changed;
     desired.dueRows.clear();
     desired.dueMembers.clear();

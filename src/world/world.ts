@@ -96,10 +96,6 @@ export class World extends KindTables {
   readonly rows = new ObservedRows(this.reactor, Neighbours.of(this.settings.neighbours));
 
   readonly unimplemented = new Table<UnimplementedObject>(this.reactor, 'unimplemented');
-  /** Addresses by which pods reach the API server, under `API_SERVER`; none while its Service is not observed. */
-  readonly apiServer = new Table<readonly string[]>(this.reactor, 'api-server');
-  /** By Service: its addresses and ports (`service-vips.ts`). Services without any are left out. */
-  readonly serviceVips = new Table<readonly string[]>(this.reactor, 'service-vips');
 
   /** The tables of Kubernetes objects by resource, for code that handles all kinds alike. A table is empty in a cluster without the kind. */
   readonly tables: TablesByResource = this.byResource() as unknown as TablesByResource;

@@ -19,7 +19,7 @@ import { asStoredInteger } from '../../src/kube/json.ts';
 import { KubeWriter } from '../../src/kube/write/kube-writer.ts';
 import { LeaderElection } from '../../src/kube/leader/leader-election.ts';
 import { ListWatchCache, type ListWatchOptions } from '../../src/kube/cache/list-watch-cache.ts';
-import { ENDPOINT_SLICES, EVENTS, type KubeObject, LEASES, PODS, type Resource } from '../../src/kube/resource.ts';
+import { EVENTS, type KubeObject, LEASES, PODS, type Resource } from '../../src/kube/resource.ts';
 import { until } from '../../src/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
@@ -484,7 +484,6 @@ export function listWatchSuite<S extends ConformanceServer>(
       assert.equal(await discovery.serves(PODS), true);
       assert.equal(await discovery.serves(THINGS, 'status'), true);
       assert.equal(await discovery.serves({ ...THINGS, version: 'v9' }), false);
-      assert.ok((await discovery.firstServed(ENDPOINT_SLICES)) !== undefined);
       assert.match((await discovery.serverVersion()).gitVersion, /^v\d+\.\d+/);
     });
 

@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import { World } from '../../src/world/world.ts';
 
 /** Folders of `src/compile` with the rules of one kind, or of a family of kinds. */
-const RULE_FOLDERS = ['pod', 'subnet', 'vpc', 'ip', 'node', 'namespace', 'vip-eip', 'nat'];
+const RULE_FOLDERS = ['pod', 'subnet', 'vpc', 'ip', 'node', 'namespace', 'vip-eip', 'nat', 'service'];
 
 /** Folders and files of one kind, or of a family of kinds. A kind may name those that it needs. */
 const FOLDERS_OF_KINDS: readonly RegExp[] = [

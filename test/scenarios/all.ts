@@ -38,6 +38,7 @@ import { tenancy } from './tenancy.ts';
 import type { Scenario } from './scenario.ts';
 import { serverSideApplies } from './server-side-apply.ts';
 import { serviceAccount } from './service-account.ts';
+import { services } from './services.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
 import { underlay } from './underlay.ts';
@@ -90,6 +91,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   workloads,
   serverSideApplies,
   serviceAccount,
+  services,
   webhook,
   webhookService,
   operatorCommands,

@@ -47,7 +47,6 @@ for (const release of OLDER_RELEASES.filter((one) => !one.includes('made of')).s
       'kind NetworkPolicy default/np1',
       'kind SecurityGroup sg1',
       'kind SwitchLBRule slr1',
-      'kind Service default/srv',
       'field Pod default/p-sec',
       'flag flag --enable-anp=true',
     ])

@@ -1,4 +1,9 @@
-/** The six Load_Balancers of a Vpc: TCP, UDP and SCTP, each without and with session affinity. Their vips come from Services. */
+/**
+ * The six Load_Balancers of a Vpc: TCP, UDP and SCTP, each without and with session affinity. Their vips come from Services.
+ *
+ * Affinity is a hash of the client's address. Kube-OVN's option `affinity_timeout` loses the first connection of each client through a vip on
+ * a switch (OVN 23.03 to 26.03, see docs/differences.md): the rows that it wrote lose it when they are adopted.
+ */
 import type { LoadBalancerProtocol } from '../../api/names.ts';
 import { clusterLoadBalancer, vpcLoadBalancer } from '../../api/names.ts';
 import { LOAD_BALANCERS_RULE } from '../../nb/ownership.ts';
@@ -10,9 +15,6 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { emittedVpc } from './vpc-state.ts';
 import { vpcOwner } from './vpc-view.ts';
-
-/** Session affinity in seconds. */
-const SESSION_SECONDS = '10800';
 
 export interface VpcLoadBalancer {
   readonly name: string;
@@ -67,7 +69,8 @@ export const vpcLoadBalancers: Rule = {
         selection_fields: session ? ['ip_src', 'ipv6_src'] : [],
         options: {
           prefer_local_backend: 'false',
-          ...(session && { affinity_timeout: SESSION_SECONDS }),
+          // A vip without endpoints refuses at once, as kube-proxy does.
+          reject: 'true',
           ...(!session && protocol === 'udp' && { ct_flush: 'true' }),
         },
       },

@@ -70,12 +70,12 @@ test('six load balancers, with and without session affinity', () => {
   assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-udp-load'), ...columns), [
     'udp',
     [],
-    { ct_flush: 'true', prefer_local_backend: 'false' },
+    { ct_flush: 'true', prefer_local_backend: 'false', reject: 'true' },
   ]);
   assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-tcp-sess-load'), ...columns), [
     'tcp',
     ['ip_src', 'ipv6_src'],
-    { affinity_timeout: '10800', prefer_local_backend: 'false' },
+    { prefer_local_backend: 'false', reject: 'true' },
   ]);
   assert.equal(bench.rowIds('Load_Balancer').filter((name) => name.startsWith('vpc-blue-')).length, 6);
   assert.equal(bench.object('vpcs', 'blue')?.status?.['sctpSessionLoadBalancer'], 'vpc-blue-sctp-sess-load');

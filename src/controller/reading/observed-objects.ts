@@ -1,17 +1,14 @@
 /** What is kept of an object that the API server serves, and where it goes in the World: of kinds with rules, and of those only reported on. */
-import { OBSERVED_OF_KINDS } from '../../kinds/generated/observed.ts';
 import { TABLES } from '../../kinds/generated/tables.ts';
 import type { KindTable } from '../../world/kind-table.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { keyOf, traitsOf } from '../../world/resources.ts';
+import { traitsOf } from '../../world/resources.ts';
 import type { Untrimmed } from '../../world/trim.ts';
 import { trimReported } from '../../world/trim.ts';
 import type { AnyObservedObject, World } from '../../world/world.ts';
-import type { KindObserved } from './kind-observed.ts';
 import type { ObservedOnly, UnimplementedKind } from './unimplemented-kinds.ts';
 import { brokenRules, UNIMPLEMENTED_KINDS } from './unimplemented-kinds.ts';
 
-const OBSERVED: Readonly<Partial<Record<ResourceName, KindObserved>>> = OBSERVED_OF_KINDS;
 const UNIMPLEMENTED: ReadonlyMap<ResourceName, UnimplementedKind> = new Map(UNIMPLEMENTED_KINDS.map((kind) => [kind.resource, kind]));
 
 /** Whether the World has a place for objects of the kind. */
@@ -29,7 +26,6 @@ export function keptOf(resource: ResourceName): (object: Untrimmed) => unknown {
   return (object) => ({
     ...trim(object),
     feature: feature(object),
-    ...OBSERVED[resource]?.keep(object, keyOf(object)),
     ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
   });
 }
@@ -52,7 +48,6 @@ export function fileObject(world: World, resource: ResourceName, key: string, ke
         ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
       });
     }
-    OBSERVED[resource]?.file(world, key, seen);
   }
   if (seen === undefined) table?.delete(key);
   else table?.set(key, seen);

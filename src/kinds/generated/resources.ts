@@ -13,6 +13,7 @@ import { resource as virtualMachine } from '../virtual-machine/resource.ts';
 import { resource as virtualMachineInstance } from '../virtual-machine-instance/resource.ts';
 import { resource as machineMigration } from '../machine-migration/resource.ts';
 import { resource as service } from '../service/resource.ts';
+import { resource as endpointSlice } from '../endpoint-slice/resource.ts';
 import { resource as networkPolicy } from '../network-policy/resource.ts';
 import { resource as vip } from '../vip/resource.ts';
 import { resource as ovnEip } from '../ovn-eip/resource.ts';
@@ -51,6 +52,7 @@ export const RESOURCES = {
   virtualmachineinstances: virtualMachineInstance,
   virtualmachineinstancemigrations: machineMigration,
   services: service,
+  endpointslices: endpointSlice,
   networkpolicies: networkPolicy,
   vips: vip,
   'ovn-eips': ovnEip,

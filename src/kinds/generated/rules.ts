@@ -8,6 +8,7 @@ import { rules as namespace } from '../namespace/rules.ts';
 import { rules as node } from '../node/rules.ts';
 import { rules as externalGatewayConfig } from '../external-gateway-config/rules.ts';
 import { rules as networkAttachment } from '../network-attachment/rules.ts';
+import { rules as service } from '../service/rules.ts';
 import { rules as vip } from '../vip/rules.ts';
 import { rules as ovnEip } from '../ovn-eip/rules.ts';
 import { rules as ovnFip } from '../ovn-fip/rules.ts';
@@ -30,6 +31,7 @@ export const RULES_OF_KINDS = {
   nodes: node,
   configmaps: externalGatewayConfig,
   'network-attachment-definitions': networkAttachment,
+  services: service,
   vips: vip,
   'ovn-eips': ovnEip,
   'ovn-fips': ovnFip,

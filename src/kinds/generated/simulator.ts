@@ -12,6 +12,8 @@ import { simulator as networkAttachment } from '../network-attachment/simulator.
 import { simulator as virtualMachine } from '../virtual-machine/simulator.ts';
 import { simulator as virtualMachineInstance } from '../virtual-machine-instance/simulator.ts';
 import { simulator as machineMigration } from '../machine-migration/simulator.ts';
+import { simulator as service } from '../service/simulator.ts';
+import { simulator as endpointSlice } from '../endpoint-slice/simulator.ts';
 import { simulator as vip } from '../vip/simulator.ts';
 import { simulator as ovnEip } from '../ovn-eip/simulator.ts';
 import { simulator as ovnFip } from '../ovn-fip/simulator.ts';
@@ -34,6 +36,8 @@ export const SIMULATOR_OF_KINDS = {
   virtualmachines: virtualMachine,
   virtualmachineinstances: virtualMachineInstance,
   virtualmachineinstancemigrations: machineMigration,
+  services: service,
+  endpointslices: endpointSlice,
   vips: vip,
   'ovn-eips': ovnEip,
   'ovn-fips': ovnFip,

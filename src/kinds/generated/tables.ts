@@ -17,6 +17,8 @@ import { table as networkAttachment } from '../network-attachment/table.ts';
 import { table as virtualMachine } from '../virtual-machine/table.ts';
 import { table as virtualMachineInstance } from '../virtual-machine-instance/table.ts';
 import { table as machineMigration } from '../machine-migration/table.ts';
+import { table as service } from '../service/table.ts';
+import { table as endpointSlice } from '../endpoint-slice/table.ts';
 import { table as vip } from '../vip/table.ts';
 import { table as ovnEip } from '../ovn-eip/table.ts';
 import { table as ovnFip } from '../ovn-fip/table.ts';
@@ -43,6 +45,8 @@ export const TABLES = {
   virtualmachines: virtualMachine,
   virtualmachineinstances: virtualMachineInstance,
   virtualmachineinstancemigrations: machineMigration,
+  services: service,
+  endpointslices: endpointSlice,
   vips: vip,
   'ovn-eips': ovnEip,
   'ovn-fips': ovnFip,
@@ -72,6 +76,8 @@ export class KindTables extends AnyWorld {
   readonly virtualMachines: TableOf<typeof virtualMachine>;
   readonly virtualMachineInstances: TableOf<typeof virtualMachineInstance>;
   readonly machineMigrations: TableOf<typeof machineMigration>;
+  readonly services: TableOf<typeof service>;
+  readonly endpointSlices: TableOf<typeof endpointSlice>;
   readonly vips: TableOf<typeof vip>;
   readonly ovnEips: TableOf<typeof ovnEip>;
   readonly ovnFips: TableOf<typeof ovnFip>;
@@ -100,6 +106,8 @@ export class KindTables extends AnyWorld {
     this.virtualMachines = openTable(reactor, 'virtualmachines', virtualMachine, settings);
     this.virtualMachineInstances = openTable(reactor, 'virtualmachineinstances', virtualMachineInstance, settings);
     this.machineMigrations = openTable(reactor, 'virtualmachineinstancemigrations', machineMigration, settings);
+    this.services = openTable(reactor, 'services', service, settings);
+    this.endpointSlices = openTable(reactor, 'endpointslices', endpointSlice, settings);
     this.vips = openTable(reactor, 'vips', vip, settings);
     this.ovnEips = openTable(reactor, 'ovn-eips', ovnEip, settings);
     this.ovnFips = openTable(reactor, 'ovn-fips', ovnFip, settings);
@@ -129,6 +137,8 @@ export class KindTables extends AnyWorld {
       virtualmachines: this.virtualMachines,
       virtualmachineinstances: this.virtualMachineInstances,
       virtualmachineinstancemigrations: this.machineMigrations,
+      services: this.services,
+      endpointslices: this.endpointSlices,
       vips: this.vips,
       'ovn-eips': this.ovnEips,
       'ovn-fips': this.ovnFips,

@@ -22,12 +22,6 @@ export class Discovery {
     return names.has(subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`);
   }
 
-  /** The first served one of the candidates, in order of preference. */
-  async firstServed(candidates: readonly Resource[]): Promise<Resource | undefined> {
-    for (const candidate of candidates) if (await this.serves(candidate)) return candidate;
-    return undefined;
-  }
-
   serverVersion(signal?: AbortSignal): Promise<VersionInfo> {
     return this.#client.version(signal);
   }

@@ -4,7 +4,7 @@ import type { KubeClient } from '../client/client.ts';
 import { connectionTo } from './connection.ts';
 import { Discovery } from '../client/discovery.ts';
 import { type KubeErrorCode, KubeError } from '../errors.ts';
-import { ENDPOINT_SLICES, PODS } from '../resource.ts';
+import { PODS } from '../resource.ts';
 import { ScriptedApi } from '../testing/scripted-api.ts';
 import { KubeTransport } from './transport.ts';
 
@@ -163,17 +163,22 @@ describe('requests', () => {
     assert.equal((await failing(late)).code, 'KUBE_CLOSED');
   });
 
-  it('falls back by discovery', async () => {
+  it('knows by discovery what is served', async () => {
+    const [current, old] = (['v1', 'v1beta1'] as const).map((version) => ({
+      ...PODS,
+      group: 'discovery.k8s.io',
+      version,
+      plural: 'endpointslices',
+    }));
+    assert.ok(current !== undefined && old !== undefined);
     api.handler = (exchange) => {
       if (exchange.path === '/apis/discovery.k8s.io/v1beta1') {
         exchange.json({ kind: 'APIResourceList', resources: [{ name: 'endpointslices' }, { name: 'endpointslices/status' }] });
       } else exchange.text('404 page not found\n', 404);
     };
     const discovery = new Discovery(client);
-    assert.equal((await discovery.firstServed(ENDPOINT_SLICES))?.version, 'v1beta1');
+    assert.equal(await discovery.serves(current), false);
     assert.equal(await discovery.serves(PODS), false);
-    const slices = ENDPOINT_SLICES[1];
-    assert.ok(slices !== undefined);
-    assert.deepEqual([await discovery.serves(slices, 'status'), await discovery.serves(slices, 'scale')], [true, false]);
+    assert.deepEqual([await discovery.serves(old, 'status'), await discovery.serves(old, 'scale')], [true, false]);
   });
 });

@@ -3,6 +3,7 @@
  * any order.
  */
 import type { Finding } from '../../api/validation/finding.ts';
+import { apiServerAddresses } from '../../compile/service/service-view.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import type { SubnetSurroundings } from '../../api/validation/subnet-conflicts.ts';
 import {
@@ -45,7 +46,6 @@ import { cidrCovers, formatCidr, parseCidr } from '../../net/cidr.ts';
 import type { Dual } from '../../net/dual.ts';
 import { ofFamily, splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
-import { API_SERVER } from '../../world/world.ts';
 import type { Denial, Observed, AdmissionResult } from '../protocol/admission-result.ts';
 import { forbidden, invalid, newFindings } from '../protocol/admission-result.ts';
 
@@ -207,7 +207,7 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet, admitted: rea
       ...world.ask(orphanedInUse, vpc).flatMap((left) => (left.subnet === name ? [] : orphanedNetwork(world, left, vpc))),
     ],
     vpc: { name: vpc, namespaces: world.ask(vpcSpec, vpc)?.namespaces ?? [], admitted },
-    apiServerAddresses: world.apiServer.get(API_SERVER) ?? [],
+    apiServerAddresses: world.ask(apiServerAddresses, ''),
     vpcNames: new Set(world.vpcs.has(name) ? [name] : []),
     nodeAddresses: overlay
       ? [...world.nodes.keys()].flatMap((node) => (world.ask(nodeView, node)?.internalIps ?? []).map((address) => ({ node, address })))

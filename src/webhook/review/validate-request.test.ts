@@ -4,7 +4,6 @@ import type { ConditionType } from '../../api/condition-types.ts';
 import { derivedMac } from '../../compile/row-mac.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { API_SERVER } from '../../world/world.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { TestObject } from '../../testing/memory-objects.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
@@ -451,7 +450,10 @@ test('a Subnet over the API server, or for a namespace that its Vpc does not lis
   const scene = tenant();
   const { bench } = scene;
   bench.put('vpcs', { metadata: { name: 'listing' }, spec: { namespaces: ['shop'] } });
-  bench.world.apiServer.set(API_SERVER, ['172.30.0.1']);
+  bench.put('services', {
+    metadata: { name: 'kubernetes', namespace: 'default' },
+    spec: { clusterIPs: ['172.30.0.1'], ports: [{ port: 443 }] },
+  });
   bench.converge();
   const specs = {
     over: { cidrBlock: '172.30.0.0/24' },

@@ -203,7 +203,7 @@ export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly stri
     ...balancersOf(vpc).flatMap(([name, protocol, session]) => {
       const row = best(world, 'Load_Balancer', name);
       if (row === undefined) return [];
-      const hasAffinity = mapOf(row['options']).get('affinity_timeout') !== undefined;
+      const hasAffinity = textOf(row['selection_fields']).startsWith('ip_src');
       return [
         ...(textOf(row['protocol']) === protocol ? [] : [`load balancer ${name} is of ${textOf(row['protocol'])}`]),
         ...(hasAffinity === session

@@ -74,7 +74,8 @@ function routerFaults(world: World, { metadata, status }: Vpc): readonly string[
           row,
           {
             prefer_local_backend: 'false',
-            affinity_timeout: session ? '10800' : undefined,
+            affinity_timeout: undefined,
+            reject: 'true',
             ct_flush: !session && protocol === 'udp' ? 'true' : undefined,
           },
           'options',

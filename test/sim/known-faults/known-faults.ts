@@ -398,15 +398,8 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     ),
   },
   {
-    name: 'session load balancers have no affinity timeout',
-    rules: withRule(
-      'vpc-load-balancers',
-      () => (outputs) =>
-        columns(outputs, ({ options }) => {
-          const { affinity_timeout: _timeout, ...others } = options as Readonly<Record<string, string>>;
-          return { options: others };
-        }),
-    ),
+    name: 'session load balancers do not select by the source',
+    rules: withRule('vpc-load-balancers', () => (outputs) => columns(outputs, () => ({ selection_fields: [] }))),
   },
   {
     name: 'IPPools are missing in the annotations of their Namespace',

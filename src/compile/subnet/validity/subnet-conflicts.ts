@@ -10,7 +10,8 @@ import { isOvnProvider } from '../../../api/names.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
 import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Query, World } from '../../../world/world.ts';
-import { API_SERVER, defineQuery } from '../../../world/world.ts';
+import { apiServerAddresses } from '../../service/service-view.ts';
+import { defineQuery } from '../../../world/world.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
@@ -63,7 +64,7 @@ export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-co
 
 /** Pods of a Subnet that contains an address of the API server would look for that address on their own switch. */
 function holdsApiServer(world: World, { name, inDefaultVpc, isOvn }: SubnetBasics): Finding | undefined {
-  const addresses = inDefaultVpc && isOvn ? (world.apiServer.get(API_SERVER) ?? []) : [];
+  const addresses = inDefaultVpc && isOvn ? world.ask(apiServerAddresses, '') : [];
   if (addresses.length === 0) return undefined;
   const spec = world.ask(requestedSpec, name) ?? {};
   const held = heldAddress(subnetCidrs(spec), addresses);

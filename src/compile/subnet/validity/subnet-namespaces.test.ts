@@ -140,7 +140,10 @@ test('a selected namespace: the Subnet may admit it, another Subnet may serve it
 test('a Subnet of the default Vpc with an address of the API server is invalid; in another Vpc, or beside that address, it is accepted', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
-  scene.bench.world.apiServer.set(API_SERVER, ['172.30.0.1', 'fd30::1']);
+  scene.bench.put('services', {
+    metadata: { name: 'kubernetes', namespace: 'default' },
+    spec: { clusterIPs: ['172.30.0.1', 'fd30::1'], ports: [{ port: 443 }] },
+  });
   const subnets = {
     v4: { cidrBlock: '172.30.0.0/24' },
     v6: { cidrBlock: 'fd30::/112' },
@@ -155,7 +158,7 @@ test('a Subnet of the default Vpc with an address of the API server is invalid; 
   );
   assert.match(scene.bench.condition('subnets', 'v4', 'Accepted')?.message ?? '', /holds 172\.30\.0\.1, an address of the API server/);
   assert.equal(scene.bench.row('Logical_Switch', 'v4'), undefined);
-  scene.bench.world.apiServer.delete(API_SERVER);
+  scene.bench.removeByForce('services', API_SERVER);
   scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'v4', 'Accepted')?.reason, 'Accepted');
 });

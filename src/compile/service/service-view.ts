@@ -1,0 +1,71 @@
+/** The fields of a Service that its vips depend on: a status or an annotation of another program runs no rule again. */
+import type { Protocol, Service } from '../../api/kubernetes/core.ts';
+import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
+import type { Family } from '../../net/address.ts';
+import { parseAddress, formatAddress } from '../../net/address.ts';
+import { API_SERVER, defineQuery } from '../../world/world.ts';
+import type { Query } from '../../world/world.ts';
+import type { RowOwner } from '../output.ts';
+
+export interface ServiceAddress {
+  /** Canonical. */
+  readonly address: string;
+  readonly family: Family;
+}
+
+export interface ServicePortView {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly port: number;
+}
+
+export interface ServiceView {
+  readonly owner: RowOwner;
+  readonly namespace: string;
+  readonly name: string;
+  /** Its addresses in the cluster; none for a headless Service or an ExternalName. */
+  readonly addresses: readonly ServiceAddress[];
+  readonly ports: readonly ServicePortView[];
+  readonly hasAffinity: boolean;
+  /** Only endpoints of the client's node serve it. */
+  readonly isLocal: boolean;
+  /** The Vpc that its annotations name: with a Subnet for all of its endpoints, else for those of no pod. Empty for none. */
+  readonly vpc: string;
+  readonly isVpcForAll: boolean;
+}
+
+/** Undefined if there is no such Service. */
+export const serviceView: Query<ServiceView | undefined> = defineQuery('service-view', (world, key) => {
+  const service = world.services.get(key);
+  if (service === undefined) return undefined;
+  const { metadata, spec } = service;
+  const { namespace = '', name, uid, creationTimestamp: created, annotations = {} } = metadata;
+  const router = annotations[podAnnotation(DEFAULT_PROVIDER, 'logical_router')] ?? '';
+  const isVpcForAll = router !== '' && (annotations[podAnnotation(DEFAULT_PROVIDER, 'logical_switch')] ?? '') !== '';
+  return {
+    owner: { kind: 'service', namespace, name, uid, created },
+    namespace,
+    name,
+    addresses: clusterAddresses(spec),
+    ports: (spec.ports ?? []).map(({ name: port = '', protocol = 'TCP', port: number }) => ({ name: port, protocol, port: number })),
+    hasAffinity: spec.sessionAffinity === 'ClientIP',
+    isLocal: spec.internalTrafficPolicy === 'Local',
+    vpc: isVpcForAll ? router : (annotations[annotationKey.vpc] ?? ''),
+    isVpcForAll,
+  };
+});
+
+/** The addresses by which pods reach the API server; none while its Service is not observed. */
+export const apiServerAddresses: Query<readonly string[]> = defineQuery('api-server-addresses', (world) => {
+  const service = world.services.get(API_SERVER);
+  return service === undefined ? [] : clusterAddresses(service.spec).map(({ address }) => address);
+});
+
+/** The addresses in the cluster. Old objects have octets with leading zeros, which the API server reads as decimal numbers. */
+export function clusterAddresses({ type, clusterIP = '', clusterIPs }: Partial<Service['spec']>): readonly ServiceAddress[] {
+  if (type === 'ExternalName') return [];
+  return (clusterIPs ?? [clusterIP]).flatMap((text) => {
+    const address = parseAddress(text.includes(':') ? text : text.replaceAll(/\b0+(?=\d)/g, ''));
+    return address === undefined ? [] : [{ address: formatAddress(address), family: address.family }];
+  });
+}

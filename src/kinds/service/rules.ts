@@ -1,0 +1,3 @@
+import { serviceVips } from '../../compile/service/service-vips.ts';
+
+export const rules = [serviceVips];

@@ -1,0 +1,20 @@
+import type { Service } from '../../api/kubernetes/core.ts';
+import { kindTable } from '../../world/kind-table.ts';
+import type { Untrimmed } from '../../world/trim.ts';
+import { NETWORK_KEYS, trimMeta } from '../../world/trim.ts';
+
+export const table = kindTable<Service>({ trim, names: ({ metadata }) => [['namespaces', metadata.namespace]] });
+
+/** What decides where a Service's packets go. */
+function trim(object: Untrimmed): Service {
+  const { spec, status } = object as Service;
+  const { type, clusterIP, clusterIPs, ports, sessionAffinity, internalTrafficPolicy } = spec ?? {};
+  const ingress = status?.loadBalancer?.ingress;
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
+    spec: { type, clusterIP, clusterIPs, ports, sessionAffinity, internalTrafficPolicy } as Service['spec'],
+    ...(ingress === undefined ? {} : { status: { loadBalancer: { ingress } } }),
+  };
+}

@@ -1,5 +1,5 @@
 /** Reads the files of a journal: transactions with their changes and outcomes, and what could not be read. */
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { journalFiles } from './journal-files.ts';
 import type { JournaledChange, JournaledOutcome, JournaledTransaction, JournaledUndo, JournalEntry } from './journal.ts';
 
@@ -27,8 +27,14 @@ interface Gathered {
 /** Characters of a file that are decoded at once would exceed a string's limit otherwise. */
 const LONGEST_FILE = 256 * 1024 * 1024;
 
-/** @throws the error of the file system if the directory cannot be read */
+/** Right of every user of the host to write. */
+const BY_EVERYONE = 0o002;
+
+/** @throws the error of the file system if the directory cannot be read; and for one that everyone may write into: an undo carries out what is there */
 export async function readJournal(directory: string): Promise<ReadJournal> {
+  const folder = await stat(directory);
+  if ((folder.mode & BY_EVERYONE) !== 0)
+    throw new Error('every user of this host may write into it: look at what is there, and take that right away (chmod o-w)');
   const files = await journalFiles(directory);
   /** The last transaction of each name. A database that was made anew counts its terms from one again. */
   const gathered = new Map<string, Gathered>();
@@ -38,6 +44,11 @@ export async function readJournal(directory: string): Promise<ReadJournal> {
   for (const path of files) {
     let text: string;
     try {
+      const doubt = await doubtOf(path, folder.uid);
+      if (doubt !== undefined) {
+        problems.push(`${path} is not read: ${doubt}`);
+        continue;
+      }
       const bytes = await readFile(path);
       if (bytes.length > LONGEST_FILE) throw new Error(`it has ${bytes.length} bytes`);
       text = bytes.toString('utf8');
@@ -55,6 +66,17 @@ export async function readJournal(directory: string): Promise<ReadJournal> {
   }
   transactions.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   return { files: files.length, transactions, undone, problems };
+}
+
+/** Why a file may be another user's words; undefined for one of the directory's owner, of root or of this user. */
+async function doubtOf(path: string, owner: number): Promise<string | undefined> {
+  const found = await lstat(path);
+  const { mode, uid } = found;
+  if (!found.isFile()) return 'it is no file itself, as a journal makes them';
+  if ((mode & BY_EVERYONE) !== 0) return 'every user of this host may write to it: look at it, and take that right away (chmod o-w)';
+  if (![owner, 0, process.getuid?.() ?? 0].includes(uid))
+    return `it belongs to user ${uid}, and its directory to user ${owner}: look at it, and give it to that one (chown)`;
+  return undefined;
 }
 
 interface Reading {

@@ -105,6 +105,24 @@ test('nothing is undone in pods whose runtime may have a network of its own: a v
   assert.partialDeepStrictEqual(ofMachine(), { ofMachine: true });
 });
 
+test('the port is that of a virtual machine only for a pod that the machine owns', () => {
+  const world = scene();
+  const annotations = { ...ANNOTATIONS, 'ovn.kubernetes.io/virtualmachine': 'vm' };
+  const owned = (kind: string, apiVersion: string, name = 'vm'): object => ({ ownerReferences: [{ kind, apiVersion, name, uid: 'm' }] });
+  const port = (more: object): unknown => {
+    const metadata = { name: 'web', namespace: 'shop', uid: 'u', annotations, ...more };
+    world.pods.set('shop/web', agentTable.view({ metadata }));
+    const found = run(world).find((output) => output.kind === 'port');
+    return found?.externalIds['iface-id'];
+  };
+  // The annotation alone would bring the port of another pod here.
+  assert.equal(port({}), 'web.shop');
+  assert.equal(port(owned('VirtualMachineInstance', 'example.com/v1')), 'web.shop');
+  assert.equal(port(owned('ReplicaSet', 'apps/v1')), 'web.shop');
+  assert.equal(port(owned('VirtualMachineInstance', 'kubevirt.io/v1', 'another')), 'web.shop');
+  assert.equal(port(owned('VirtualMachineInstance', 'kubevirt.io/v1')), 'vm.shop');
+});
+
 test('N02: the answer comes when device, port and flows were observed, and says before that what is missing', () => {
   const world = scene();
   const reason = (): string => {
@@ -151,7 +169,7 @@ test('N02: the answer comes when device, port and flows were observed, and says 
     world.devices.set(HOST, { ...REACHED, ...change });
     assert.match(reason(), what);
     // The launcher of a virtual machine changes it.
-    world.pods.set('shop/web', { uid: 'u', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/virtualmachine': 'vm' } });
+    world.pods.set('shop/web', { uid: 'u', machine: 'vm', annotations: { ...ANNOTATIONS, 'ovn.kubernetes.io/virtualmachine': 'vm' } });
     assert.equal(answerOf(run(world))?.kind, 'ready');
     world.pods.set('shop/web', { uid: 'u', annotations: ANNOTATIONS });
   }
@@ -452,7 +470,7 @@ for (const [what, change, expected] of [
 test('N16: the port of a virtual machine has its name, and stays while the namespace of its launcher does, whatever pods are observed', () => {
   const world = scene();
   const annotations = { ...ANNOTATIONS, 'ovn.kubernetes.io/virtualmachine': 'vm' };
-  world.pods.set('shop/web', { uid: 'u', annotations });
+  world.pods.set('shop/web', { uid: 'u', machine: 'vm', annotations });
   const port = run(world).find(({ kind }) => kind === 'port');
   assert.partialDeepStrictEqual(port, { externalIds: { 'iface-id': 'vm.shop', pod_netns: '/run/netns/a' } });
   world.devices.set(HOST, PRESENT);

@@ -101,8 +101,9 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
   if (limits.kind === 'invalid') return { ...waiting(limits.suffix, limits.problem), ofLimits: true };
   const routes = routesIn(shared('routes'));
   if (routes === undefined) return waiting('routes', 'is no JSON list of routes such as [{"dst":"10.0.0.0/8","gw":"10.16.0.254"}]');
-  const machine = value('virtualmachine');
-  const owner = machine === '' ? attachment.pod.name : machine;
+  // Anyone who edits the pod may write the annotation, and the port of another machine would come here.
+  const isMachine = pod.machine !== undefined && value('virtualmachine') === pod.machine;
+  const owner = isMachine ? pod.machine : attachment.pod.name;
   return {
     kind: 'bound',
     port: portName(owner, attachment.pod.namespace, provider),
@@ -114,7 +115,7 @@ export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkStat
     routes,
     addresses,
     gateways: asked,
-    ofMachine: machine !== '' || pod.ofRuntimeClass === true,
+    ofMachine: isMachine || pod.ofRuntimeClass === true,
     migrating: pod.annotations[annotationKey.migrationJob] !== undefined || shared('activation_strategy') !== '',
     providerNetwork: value('logical_router') === '' && value('provider_network') !== '' ? value('provider_network') : undefined,
   };

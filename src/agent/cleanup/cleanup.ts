@@ -98,7 +98,12 @@ async function switchRemains(options: CleanupOptions, session: OvsdbSession, nam
     (row) => isProviderBridge(row) || (fate.kind === 'goes' && fate.row === row),
   );
   const look = async (): Promise<LeftDevices> =>
-    leftDevices(replica, await observeHostLinks(programs, new HostNetwork(programs)), named, replica.table('Bridge').size - ours.length);
+    leftDevices(
+      replica,
+      (await observeHostLinks(programs, new HostNetwork(programs))).links,
+      named,
+      replica.table('Bridge').size - ours.length,
+    );
   if (isRunning !== false) return;
   const { removed, stays } = await look();
   for (const name of removed) {

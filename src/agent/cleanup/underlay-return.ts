@@ -10,7 +10,7 @@ import type { Programs } from '../kernel/programs.ts';
 import type { NodeSettings } from '../rules/node-settings.ts';
 import { nodeRules } from '../rules/rules.ts';
 import { hostLinkLines } from '../uplink/uplink-commands.ts';
-import { HOST_LINK_KINDS, isBusy, observeHostLinks } from '../uplink/uplink-target.ts';
+import { HOST_LINK_KINDS, type HostLinks, isBusy, observeHostLinks } from '../uplink/uplink-target.ts';
 import { externalIdsOf, removalOperations } from '../vswitch/port-diff.ts';
 import { bridgeRemoval, isProviderBridge, mappingOperations, observedBridge } from '../vswitch/provider-bridge-diff.ts';
 import { NodeWorld } from '../world/node-world.ts';
@@ -35,14 +35,14 @@ export interface UnderlayReturnOptions {
 export async function giveUnderlayBack({ session, programs, dryRun, done, failed }: UnderlayReturnOptions): Promise<void> {
   const told = new Set<string>();
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    let seen: ReadonlyMap<string, HostLink>;
+    let seen: HostLinks;
     try {
       seen = await observeHostLinks(programs, new HostNetwork(programs));
     } catch (error) {
       failed("the node's interfaces", String(error));
       return;
     }
-    const left = remaining(session, seen);
+    const left = remaining(session, seen.links);
     for (const what of left) told.add(what);
     if (left.length === 0 || dryRun) {
       for (const what of told) done(what);
@@ -77,7 +77,7 @@ function remaining(session: OvsdbSession, seen: ReadonlyMap<string, HostLink>): 
 }
 
 /** @returns why it failed */
-async function nextStep(session: OvsdbSession, programs: Programs, seen: ReadonlyMap<string, HostLink>): Promise<string | undefined> {
+async function nextStep(session: OvsdbSession, programs: Programs, { links: seen, holders }: HostLinks): Promise<string | undefined> {
   const { replica } = session;
   const world = observed(session, seen);
   const rules = nodeRules(SETTINGS).filter((rule) => rule.over(world) === ONCE);
@@ -99,7 +99,7 @@ async function nextStep(session: OvsdbSession, programs: Programs, seen: Readonl
   const links = outputs.filter((output): output is HostLinkOutput => (HOST_LINK_KINDS as readonly string[]).includes(output.kind));
   for (const output of links) {
     const run = async (failedBefore: boolean): Promise<string | undefined> => {
-      const lines = hostLinkLines(output, seen, failedBefore);
+      const lines = hostLinkLines(output, seen, failedBefore, holders);
       if (lines.length === 0) return undefined;
       const ran = await programs.run(['ip', '-batch', '-'], `${lines.join('\n')}\n`);
       return ran.ok ? undefined : `ip: ${ran.message}`;

@@ -30,9 +30,9 @@ test('N23: the link-local address and the route to the network of an address are
   } as const;
   assert.deepEqual(linkChange({ kind: 'link', name: 'ovn0' as DeviceName, ...device, routes }, observed).lines, [
     'address add fe80::200:ff:fe00:1/64 dev ovn0 scope link',
-    'route replace 100.64.0.0/16 dev ovn0 proto kernel scope link src 100.64.0.2',
-    'route replace fd00:64::/112 dev ovn0 proto kernel metric 256',
-    'route replace 10.16.0.0/16 via 100.64.0.1 dev ovn0',
+    'route append 100.64.0.0/16 dev ovn0 proto kernel scope link src 100.64.0.2',
+    'route append fd00:64::/112 dev ovn0 proto kernel metric 256',
+    'route add 10.16.0.0/16 via 100.64.0.1 dev ovn0 proto 111',
   ]);
 });
 

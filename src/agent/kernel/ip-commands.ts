@@ -5,6 +5,7 @@ import type { DeviceOutput, DeviceRoute, LinkOutput } from '../world/outputs.ts'
 import type { ObservedDevice } from '../world/node-world.ts';
 import { sysctlName } from './neighbours.ts';
 import { inNamespace } from './programs.ts';
+import { PROTOCOL } from './routing-commands.ts';
 
 export interface Command {
   readonly command: readonly [string, ...string[]];
@@ -121,10 +122,6 @@ export function removalLine(name: string): string {
   return batchLine('link', 'delete', 'dev', name);
 }
 
-function routeTexts({ routes }: DeviceOutput | LinkOutput): readonly string[] {
-  return routes.map(routeText).toSorted();
-}
-
 /** A route as text: `10.0.0.0/8 192.0.2.1`, `10.0.0.0/8 192.0.2.1 src 192.0.2.2`. */
 export function routeText({ destination, gateway, source }: DeviceRoute): string {
   return `${destination} ${gateway}${source === undefined ? '' : ` src ${source}`}`;
@@ -151,14 +148,15 @@ export interface LinkChange {
 }
 
 export function linkChange(output: LinkOutput, observed: Present): LinkChange {
-  const wanted = routeTexts(output);
+  const routes = ownRoutes(output, observed);
+  const wanted = routes.map(routeText);
   const surplus = observed.routes.filter((route) => !wanted.includes(route));
   const sameRoutes = surplus.length === 0 && wanted.length === observed.routes.length;
   const keys = forwardingKeys(output.addresses).map((key) => `${key}=1`);
   // A node that forwards IPv6 ignores advertisements unless it is told otherwise, and its default route would end with its lifetime.
   const advertised = output.addresses.some(isV6) ? (observed.advertised ?? []).map((device) => `${advertisementsKey(device)}=2`) : [];
   const forwarding = observed.forwards === true ? [] : [...advertised, ...keys];
-  const { name, mac, mtu, addresses, routes } = output;
+  const { name, mac, mtu, addresses } = output;
   const unconnected = (observed.unconnected ?? []).filter((address) => addresses.includes(address));
   // Without it the kernel asks for no neighbour: packets with the node's own address, which is on another device, would be lost.
   const linkLocal = observed.withoutLinkLocal === true && addresses.some(isV6) ? linkLocalOf(mac ?? observed.mac) : undefined;
@@ -178,12 +176,20 @@ export function linkChange(output: LinkOutput, observed: Present): LinkChange {
     ...addresses.filter((address) => !observed.addresses.includes(address)).map((address) => `address add ${address} dev ${name}`),
     ...(linkLocal === undefined ? [] : [`address add ${linkLocal}/64 dev ${name} scope link`]),
     ...unconnected.map((address) => connectedRoute(address, name)),
-    ...surplus.map((route) => `route delete ${route.replace(' ', ' via ')} dev ${name}`),
-    ...routes
-      .filter((route) => !observed.routes.includes(routeText(route)))
-      .map((route) => `route replace ${routeText(route).replace(' ', ' via ')} dev ${name}`),
+    ...surplus.map((route) => `route delete ${routeArguments(route, name)} proto ${PROTOCOL}`),
+    // They get the mark.
+    ...(observed.unmarked ?? []).map((route) => `route delete ${routeArguments(route, name)}`),
+    // Never `replace`: a route of another program that came meanwhile stays, and this line fails.
+    ...wanted
+      .filter((route) => !observed.routes.includes(route))
+      .map((route) => `route add ${routeArguments(route, name)} proto ${PROTOCOL}`),
   ];
   return { keys: forwarding, lines };
+}
+
+/** @param route as text */
+function routeArguments(route: string, device: string): string {
+  return `${route.replace(' ', ' via ')} dev ${device}`;
 }
 
 /** RFC 4291, appendix A. Undefined for what is no MAC address. */
@@ -195,11 +201,11 @@ function linkLocalOf(mac: string): string | undefined {
   return canonicalAddress(`fe80::${hex.replaceAll(/(.{4})(?=.)/g, '$1:')}`);
 }
 
-/** The route to the network of an address, as the kernel makes it. */
+/** The route to the network of an address, as the kernel makes it: behind those of other devices. */
 function connectedRoute(address: string, device: string): string {
   const network = canonicalCidr(address) ?? address;
   const rest = isV6(address) ? 'metric 256' : `scope link src ${address.slice(0, address.indexOf('/'))}`;
-  return `route replace ${network} dev ${device} proto kernel ${rest}`;
+  return `route append ${network} dev ${device} proto kernel ${rest}`;
 }
 
 /** A line for `ip -batch`, which splits at spaces, ends at `#` and knows quotes. @throws Error for a word that no line can have */

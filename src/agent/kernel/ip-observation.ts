@@ -1,7 +1,7 @@
 /** Devices as the kernel shows them, by `ip -json`. */
 import { canonicalCidr } from '../../net/cidr.ts';
 import type { ObservedDevice } from '../world/node-world.ts';
-import type { DeviceOutput, RetainedDeviceOutput } from '../world/outputs.ts';
+import type { DeviceOutput, DeviceRoute, RetainedDeviceOutput } from '../world/outputs.ts';
 import {
   type AddressJson,
   addressText,
@@ -15,6 +15,11 @@ import {
 import { advertisementsKey, forwardingKeys, routeText, showLines } from './ip-commands.ts';
 import { isOurAlias } from './link-alias.ts';
 import { inNamespace, type Programs } from './programs.ts';
+import { PROTOCOL } from './routing-commands.ts';
+
+/** Of our routes. */
+const MARK = String(PROTOCOL);
+const DEFAULT_METRIC_V6 = 1_024;
 
 /** The end of a device of a pod that is in the pod's namespace. */
 export type InnerEnd =
@@ -67,7 +72,7 @@ export function podDevice(inner: InnerEnd, { links }: HostState, name: string): 
 
 /** What `ip route replace` without a metric takes for the same route. */
 function elsewhere(routes: readonly RouteJson[]): { readonly elsewhere?: readonly string[] } {
-  const same = routes.filter(({ metric, pref }) => metric === undefined || (pref !== undefined && metric === 1_024));
+  const same = routes.filter(({ metric, pref }) => metric === undefined || (pref !== undefined && metric === DEFAULT_METRIC_V6));
   const destinations = new Set(same.map(destinationOf));
   return destinations.size === 0 ? {} : { elsewhere: [...destinations].toSorted() };
 }
@@ -92,21 +97,52 @@ export function givenDevice(
   return inner.kind === 'absent' ? { ...of, mac: '', addresses: [], routes: [] } : undefined;
 }
 
-/** A device of the node itself, without whether the node forwards packets. */
-export function nodeDevice({ links, routes }: HostState, name: string): Exclude<ObservedDevice, { readonly kind: 'no-namespace' }> {
+/**
+ * A device of the node itself, without whether the node forwards packets.
+ * @param wanted routes that it is to have: where another program has a route to such a destination, ours waits
+ */
+export function nodeDevice(
+  { links, routes }: HostState,
+  name: string,
+  wanted: readonly DeviceRoute[] = [],
+): Exclude<ObservedDevice, { readonly kind: 'no-namespace' }> {
   const link = links.find(({ ifname }) => ifname === name);
   if (link === undefined) return { kind: 'absent' };
+  const { ours, unmarked, elsewhere } = routesByOwner(routes, name, wanted);
   return {
     kind: 'present',
     mac: link.address ?? '',
     mtu: link.mtu ?? 0,
     up: isUp(link),
     addresses: addressesOf(link),
-    routes: routesOf(routes.filter(({ dev }) => dev === name)),
+    routes: routesOf(ours),
+    ...(unmarked.length > 0 && { unmarked: routesOf(unmarked) }),
+    ...(elsewhere.length > 0 && { elsewhere: [...new Set(elsewhere.map(destinationOf))].toSorted() }),
     unconnected: addressesOf(link).filter((address) => !isConnected(address, name, routes)),
     // The kernel gives one once the link has a carrier.
     ...(link.flags?.includes('LOWER_UP') === true && !hasLinkLocal(link) && { withoutLinkLocal: true }),
   };
+}
+
+/** Ours have the mark. One without it that is what we want was made by an older agent, or by Kube-OVN. Every other one is another program's. */
+function routesByOwner(
+  routes: readonly RouteJson[],
+  device: string,
+  wanted: readonly DeviceRoute[],
+): Record<'ours' | 'unmarked' | 'elsewhere', RouteJson[]> {
+  const found: Record<'ours' | 'unmarked' | 'elsewhere', RouteJson[]> = { ours: [], unmarked: [], elsewhere: [] };
+  for (const route of routes) {
+    const { dev, protocol = 'boot', gateway, metric } = route;
+    const destination = destinationOf(route);
+    if (dev === device && protocol === MARK) found.ours.push(route);
+    else if (dev === device && protocol === 'kernel') continue;
+    else if (wanted.some((one) => one.destination === destination)) {
+      const isMeant = wanted.some((one) => one.destination === destination && one.gateway === gateway);
+      const isPlain = metric === undefined || (destination.includes(':') && metric === DEFAULT_METRIC_V6);
+      found[dev === device && protocol === 'boot' && isMeant && isPlain ? 'unmarked' : 'elsewhere'].push(route);
+    }
+  }
+  return found;
 }
 
 function hasLinkLocal({ addr_info: info = [] }: LinkJson): boolean {

@@ -23,6 +23,7 @@ import { advertisedDevices, forwards, givenDevice, nodeDevice, observeInnerEnd, 
 import { type Findings, isComplete, makeDevice, NOTHING_FOUND, shownDevice } from './pod-device.ts';
 import { GivenDevices, passingLines } from './given-devices.ts';
 import { attachmentOf } from './link-alias.ts';
+import { waitingText } from '../world/waiting-route.ts';
 
 /** Looks until a device is lost, some seconds in all: Open vSwitch that starts anew makes it again. */
 const LOOKS = 5;
@@ -60,6 +61,8 @@ export class KernelTarget implements Target {
   readonly #prepared = new Set<DeviceName>();
   /** Devices that Open vSwitch should have made, and that were not there in so many looks. */
   readonly #missing = new Map<DeviceName, number>();
+  /** Destinations of routes that wait for those of other programs, by device. */
+  readonly #waiting = new Map<DeviceName, readonly string[]>();
   /** Whether the node forwards packets, by the keys that say it, while nothing told of a change. */
   readonly #forwards = new Map<string, boolean>();
   #links: ReadonlyMap<string, string> | undefined;
@@ -276,15 +279,30 @@ export class KernelTarget implements Target {
     if (observed.kind === 'absent') this.#watch.await(output.name);
     if (observed.kind !== 'present') return;
     const { keys, lines } = linkChange(output, observed);
-    if (keys.length === 0 && lines.length === 0) return;
+    if (keys.length === 0 && lines.length === 0) return this.#tellWaiting(output, observed);
     // A node without one family still gets the routes of the other.
     const reasons: string[] = [];
     const attempt = async (written: Promise<unknown>): Promise<void> =>
       void (await written.catch((error: unknown) => reasons.push(error instanceof Error ? error.message : String(error))));
     if (keys.length > 0) await attempt(setKeys(programs, keys));
     if (lines.length > 0) await attempt(host.write(lines));
-    await this.#read(output);
+    this.#tellWaiting(output, await this.#read(output));
     if (reasons.length > 0) throw new Error(`${reasons.join('; ')}${familyAdvice(output, reasons)}`);
+  }
+
+  /** Routes whose place another program's has: it keeps it. */
+  #tellWaiting({ name, routes }: LinkOutput, observed: ObservedDevice): void {
+    const { world, retries, log } = this.#options;
+    const taken = new Set(observed.kind === 'present' ? observed.elsewhere : []);
+    const waiting = routes.map(({ destination }) => destination).filter((destination) => taken.has(destination));
+    for (const destination of waiting) {
+      const id = routeId(destination);
+      const reason = waitingText(destination, name);
+      if (world.failures.peek(id) !== reason) log.warn('a route of another program is left as it is', { reason });
+      retries.stays(id, reason);
+    }
+    for (const destination of this.#waiting.get(name) ?? []) if (!waiting.includes(destination)) retries.succeeded(routeId(destination));
+    this.#waiting.set(name, waiting);
   }
 
   async #read(output: DevicePartOutput): Promise<ObservedDevice> {
@@ -314,10 +332,10 @@ export class KernelTarget implements Target {
   }
 
   async #nodeDevice(state: HostState, name: DeviceName): Promise<ObservedDevice> {
-    const shown = nodeDevice(state, name);
+    const [output] = this.desired.of(name);
+    const shown = nodeDevice(state, name, output?.kind === 'link' ? output.routes : []);
     if (shown.kind !== 'present') return shown;
     // Of the families that it is to have: before its first write the device has no address.
-    const [output] = this.desired.of(name);
     const { addresses } = output?.kind === 'link' ? output : shown;
     if (await this.#doesForward(addresses)) return { ...shown, forwards: true };
     return { ...shown, forwards: false, advertised: await advertisedDevices(this.#options.programs, state) };
@@ -420,4 +438,8 @@ function familyAdvice({ name }: LinkOutput, reasons: readonly string[]): string 
   return failed.length > 0 && failed.every((text) => /^ip \S+ \S+ [0-9a-f]*:[0-9a-f:]*\//.test(text))
     ? `; if this node has IPv6 switched off, its pods have none either: sysctl net.ipv6.conf.${sysctlName(name)}.disable_ipv6, and ipv6.disable in /proc/cmdline`
     : '';
+}
+
+function routeId(destination: string): string {
+  return `route ${destination}`;
 }

@@ -28,6 +28,9 @@ interface TableRouteJson {
   readonly table?: string;
 }
 
+/** As `-N` prints it. */
+const MAIN = '254';
+
 /** The type of a route that ends the lookup in its table, as `-N` prints it. */
 const THROW = '9';
 
@@ -47,7 +50,9 @@ export function listedTexts(part: 'rule' | 'route', listed: unknown): readonly s
         const source = srclen === undefined ? canonicalAddress(src) : canonicalCidr(`${src}/${srclen}`);
         return `from ${source ?? src} lookup ${table} priority ${priority}`;
       });
-  return (listed as readonly TableRouteJson[]).map(({ type, dst = '', gateway, table }) => {
+  // Those of the main table are of a device.
+  const ofTables = (listed as readonly TableRouteJson[]).filter(({ table }) => table !== undefined && table !== MAIN);
+  return ofTables.map(({ type, dst = '', gateway, table }) => {
     const destination = dst === 'default' ? dst : (canonicalCidr(dst) ?? canonicalCidr(`${dst}/${dst.includes(':') ? 128 : 32}`) ?? dst);
     return `${type === THROW ? 'throw ' : ''}${destination}${gateway === undefined ? '' : ` via ${gateway}`} table ${table}`;
   });

@@ -13,6 +13,7 @@ import { HOST_LINKS, type NodeWorld } from '../world/node-world.ts';
 import type { HostLinkOutput } from '../world/outputs.ts';
 import type { HostLink } from '../world/device-network.ts';
 import { hostDetails, hostLinks, LINK_DETAILS } from './host-links.ts';
+import { type RouteHolders, routeHolders } from './route-lines.ts';
 import { hostLinkLines } from './uplink-commands.ts';
 
 export const HOST_LINK_KINDS: readonly HostLinkOutput['kind'][] = ['move', 'renamed-link', 'used-link', 'vlan-link', 'absent-link'];
@@ -22,7 +23,10 @@ export interface UplinkTargetOptions extends ListedTargetOptions {
   readonly host: HostNetwork;
 }
 
-type HostLinks = ReadonlyMap<string, HostLink>;
+export interface HostLinks {
+  readonly links: ReadonlyMap<string, HostLink>;
+  readonly holders: RouteHolders;
+}
 
 export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readonly string[]> {
   readonly name = 'the interfaces of the node';
@@ -41,10 +45,10 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
     return await observeHostLinks(this.programs, this.#host);
   }
 
-  protected override taken(seen: HostLinks): void {
+  protected override taken({ links }: HostLinks): void {
     const { hostLinks: table } = this.#world;
-    for (const name of [...table.keys()]) if (!seen.has(name)) table.delete(name);
-    for (const [name, link] of seen) if (!equal(table.peek(name), link)) table.set(name, link);
+    for (const name of [...table.keys()]) if (!links.has(name)) table.delete(name);
+    for (const [name, link] of links) if (!equal(table.peek(name), link)) table.set(name, link);
   }
 
   protected override outdated(isOutdated: boolean): void {
@@ -57,7 +61,7 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
   protected changeFor(id: string, seen: HostLinks): readonly string[] | undefined {
     const [output] = this.desired.of(id);
     if (output === undefined) return undefined;
-    const lines = hostLinkLines(output, seen, isBusy(this.#world.failures.peek(id)));
+    const lines = hostLinkLines(output, seen.links, isBusy(this.#world.failures.peek(id)), seen.holders);
     return lines.length === 0 ? undefined : lines;
   }
 
@@ -85,7 +89,8 @@ function concernsUplinks({ part, ofPod }: KernelChange): boolean {
 export async function observeHostLinks(programs: Programs, host: HostNetwork): Promise<HostLinks> {
   const ran = await programs.run(LINK_DETAILS.command, LINK_DETAILS.input);
   if (!ran.ok) throw new Error(ran.message);
-  return hostLinks(await host.read(), hostDetails(ran.output));
+  const state = await host.read();
+  return { links: hostLinks(state, hostDetails(ran.output)), holders: routeHolders(state) };
 }
 
 /** One for each device that is changed; no device is in two of them at a time. */

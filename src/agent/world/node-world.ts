@@ -55,8 +55,10 @@ export type ObservedDevice =
       readonly addresses: readonly string[];
       /** As `routeText` makes them, sorted; without those that the kernel makes by itself. */
       readonly routes: readonly string[];
-      /** Of a device of a pod: destinations of routes of other devices that a route of this one would replace. Missing: none. */
+      /** Destinations of routes of others that a route of this device would replace, or come before. Missing: none. */
       readonly elsewhere?: readonly string[];
+      /** Of a device of the node: routes as they should be, but without the agent's mark. Missing: none. */
+      readonly unmarked?: readonly string[];
       /** Of a device of the node: addresses without the route to their network. Missing: none. */
       readonly unconnected?: readonly string[];
       /** A device of the node that is up and has no link-local address of IPv6, which the kernel gave it. */

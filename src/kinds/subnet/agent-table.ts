@@ -11,6 +11,7 @@ import { resource } from './resource.ts';
 
 /** A Subnet, for the interfaces of its pods. */
 export interface NodeSubnet {
+  readonly uid?: string;
   /** 0: the node's default. */
   readonly mtu: number;
   /** Empty: the default Vpc. */
@@ -104,6 +105,7 @@ function nodeSubnet({ metadata: { annotations, uid }, spec: requested = {}, stat
   const spec = acceptedSpecIn(annotations ?? {}, uid ?? '') ?? requested;
   const recorded = annotations?.[kilnAnnotation.mtu];
   return {
+    ...(uid !== undefined && { uid }),
     mtu: (recorded === undefined ? spec.mtu : Number(recorded)) || 0,
     vpc: spec.vpc ?? '',
     cidrs: splitList(spec.cidrBlock ?? '').flatMap((text) => canonicalCidr(text) ?? []),

@@ -148,6 +148,7 @@ class Ip {
       case 'route show':
         return JSON.stringify(this.#routes(rest).map((route) => routeJson(route, this.#isNumeric)));
       case 'route add':
+      case 'route append':
       case 'route replace':
         this.#kernel.addRoute(this.#inside, this.#route(rest), verb === 'replace');
         return '';

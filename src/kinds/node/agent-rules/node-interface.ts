@@ -11,6 +11,7 @@ import { isReachedFromNodes } from '../../subnet/agent-rules/reached-from-nodes.
 import type { NodeSubnet } from '../../subnet/agent-table.ts';
 import type { NodeFacts } from '../agent-table.ts';
 import type { DeviceRoute, NodeOutput } from '../../../agent/world/outputs.ts';
+import { waitingText } from '../../../agent/world/waiting-route.ts';
 import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import { defaultMtu } from './interface-mtu.ts';
 import { isLostDevice } from '../../../agent/rules/lost-device.ts';
@@ -46,11 +47,28 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
       };
       return [
         accepted,
+        ...waitingRoutes(world),
         ...(isLostDevice(world, NODE_DEVICE) ? [] : [port]),
         { kind: 'link', name: NODE_DEVICE, mac: join.mac, mtu: defaultMtu(world, settings), addresses: join.addresses, routes },
       ];
     },
   };
+}
+
+/** Subnets that the node does not reach, as another program's route has the place: told on each. */
+function waitingRoutes(world: NodeWorld): readonly NodeOutput[] {
+  const device = world.devices.get(NODE_DEVICE);
+  const taken = device?.kind === 'present' ? (device.elsewhere ?? []) : [];
+  if (taken.length === 0) return [];
+  return [...world.subnets.keys()].toSorted().flatMap((name) => {
+    const { cidrs = [], uid = '' } = world.subnets.get(name) ?? {};
+    return cidrs
+      .filter((cidr) => taken.includes(cidr))
+      .map((cidr): NodeOutput => ({
+        ...{ kind: 'object-event', resource: 'subnets', namespace: '', name, uid, reason: 'NodeRouteConflict' },
+        message: waitingText(cidr, NODE_DEVICE),
+      }));
+  });
 }
 
 export interface JoinNetwork {

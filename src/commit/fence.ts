@@ -4,6 +4,7 @@
  */
 import { TERM_KEY } from '../nb/ownership.ts';
 import type { Operation, OvsdbError, OvsdbSession, Row, TransactOutcome } from '../ovsdb/index.ts';
+import { type Gate, GateKeeper } from '../timing/gate.ts';
 import { includes, insert, mapSet, waitFor, waitForRow } from '../ovsdb/index.ts';
 
 export type FenceState =
@@ -22,6 +23,7 @@ export class Fence {
   readonly #session: OvsdbSession;
   readonly #onFailed: (error: OvsdbError) => void;
   #term: number | undefined;
+  readonly #raised = new GateKeeper('term');
   /** The highest term that this process has seen: another program may remove the key. */
   #highest = 0;
   /** The row whose guard failed although the replica fulfils it, and how often in a row. */
@@ -41,9 +43,15 @@ export class Fence {
     return this.#term;
   }
 
+  /** Open while this process has a term. */
+  get raised(): Gate {
+    return this.#raised.gate;
+  }
+
   /** Forgets the term: no transaction can be built until the next `raise`. */
   drop(): void {
     this.#term = undefined;
+    this.#raised.close();
   }
 
   /**
@@ -126,6 +134,7 @@ export class Fence {
   #take(term: number): void {
     this.#term = term;
     this.#highest = Math.max(this.#highest, term);
+    this.#raised.open();
   }
 
   #global(): Row | undefined {

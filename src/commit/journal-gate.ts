@@ -6,6 +6,7 @@
 import type { Journal, JournaledChange, JournaledOutcome } from '../journal/journal.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { TransactOutcome } from '../ovsdb/index.ts';
+import { GateKeeper } from '../timing/gate.ts';
 import type { ChangeSources } from './journaled-changes.ts';
 import { journaledChanges, mayGoUnjournaled } from './journaled-changes.ts';
 import type { Part } from './transaction.ts';
@@ -31,18 +32,25 @@ export interface Taken {
 export class JournalGate {
   readonly #options: JournalGateOptions;
   readonly #withheld = new Set<RowId>();
+  /** Open while the journal can be written. */
+  readonly #writable = new GateKeeper('journal');
   #sequence = 0;
   #spentMs = 0;
 
   constructor(options: JournalGateOptions) {
     this.#options = options;
-    options.journal.onState(() => {
-      if (options.journal.failure !== undefined) return;
-      for (const id of this.#withheld) options.again(id);
-      this.#withheld.clear();
-      options.wake();
-    });
+    const { journal } = options;
+    const look = (): void => this.#writable.set(journal.failure === undefined);
+    journal.onState(look);
+    look();
   }
+
+  readonly #reopened = (): void => {
+    const { again, wake } = this.#options;
+    for (const id of this.#withheld) again(id);
+    this.#withheld.clear();
+    wake();
+  };
 
   /** Number of rows that wait until the journal can be written. */
   get withheld(): number {
@@ -57,7 +65,7 @@ export class JournalGate {
   /** Whether it may be sent now. If not, it is compared again when the journal can be written. */
   admits(part: Part): boolean {
     const { journal, sources } = this.#options;
-    if (!journal.isOn || journal.failure === undefined || mayGoUnjournaled(part, sources)) return true;
+    if (!journal.isOn || this.#writable.gate.passes(this.#reopened) || mayGoUnjournaled(part, sources)) return true;
     this.#withheld.add(part.id);
     return false;
   }

@@ -19,6 +19,7 @@ import { diffRow } from '../diff/row-diff.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Operation, OvsdbError, TransactOutcome, Uuid } from '../ovsdb/index.ts';
+import { GateKeeper } from '../timing/gate.ts';
 import { DriftWatch } from './drift-watch.ts';
 import type { Taken } from './journal-gate.ts';
 import { JournalGate } from './journal-gate.ts';
@@ -59,6 +60,8 @@ export class NorthboundWriter {
   /** Identities of the transaction under way, with the row that has each now. */
   readonly #inTransaction = new Map<RowId, Uuid | undefined>();
   #sentAt: number | undefined;
+  /** Open while no transaction is under way. */
+  readonly #answer = new GateKeeper('answer');
   readonly #queue: RowQueue;
   readonly #retries: RowRetries;
   readonly #reports: RowReports;
@@ -83,7 +86,8 @@ export class NorthboundWriter {
     this.#reports = new RowReports(world, desired, this.#retries);
     this.#support = new SchemaSupport(session, options.onLeftOut);
     this.#lanes = new TransactionLanes(options.maxRows ?? 2_000);
-    this.#pause = new SendPause(later, wake);
+    this.#answer.open();
+    this.#pause = new SendPause(later);
     this.#termRepair = new TermRepair({ fence, deposed, later, wake });
     const again = (id: RowId): void => this.#queue.mark(id);
     const back = (): void => {
@@ -122,7 +126,7 @@ export class NorthboundWriter {
   }
 
   get inFlight(): boolean {
-    return this.#sentAt !== undefined;
+    return !this.#answer.isOpen;
   }
 
   /** When the transaction under way was sent, in monotonic milliseconds. */
@@ -181,7 +185,7 @@ export class NorthboundWriter {
     const { fence, mayWrite, upToDate, wake } = this.#options;
     // Compares nothing before all changes are known: it would be compared twice.
     if (!this.#queue.takeOver(this.#emitted)) return wake();
-    if (this.inFlight || this.#pause.isOn) return;
+    if (!this.#answer.gate.passes(wake) || !this.#pause.over.passes(wake)) return;
     if (!mayWrite()) return this.#compareForReports();
     this.#observed.isWriting = true;
     this.#queue.unexamined.clear();
@@ -204,6 +208,7 @@ export class NorthboundWriter {
     const taken = this.#journalGate.takenBy(batch.parts);
     const writing = taken === undefined ? undefined : this.#journalGate.write(taken);
     this.#sentAt = at;
+    this.#answer.close();
     this.#lanes.sent(batch.lane);
     const transaction = buildTransaction(batch.parts, guards);
     for (const { id } of batch.parts) this.#inTransaction.set(id, world.rows.best(id)?.uuid);
@@ -229,8 +234,7 @@ export class NorthboundWriter {
     const { mayWrite, wake } = this.#options;
     if (written && mayWrite()) return this.#transact(sent, comment, taken);
     if (written) this.#journalGate.ended(taken, 'unsent');
-    this.#sentAt = undefined;
-    this.#inTransaction.clear();
+    this.#over();
     for (const part of sent.batch.parts) this.#queue.reexamine(part);
     wake();
   }
@@ -243,11 +247,16 @@ export class NorthboundWriter {
     return this.#restored.holds(row) || !gate.allows(row);
   }
 
+  #over(): void {
+    this.#sentAt = undefined;
+    this.#inTransaction.clear();
+    this.#answer.open();
+  }
+
   #answered(sent: Sent, outcome: TransactOutcome): void {
     const { now, onTransaction, wake } = this.#options;
     const { batch, transaction, ids, at } = sent;
-    this.#sentAt = undefined;
-    this.#inTransaction.clear();
+    this.#over();
     for (const part of batch.parts) this.#queue.reexamine(part);
     if (outcome.ok) this.#succeeded(sent);
     else this.#failed(outcome.error, sent);

@@ -1,5 +1,6 @@
 /** The pause after a transaction: a moment, so that changes gather, and longer if the database has a problem. */
 import { doublingDelay } from '../timing/backoff.ts';
+import { type Gate, GateKeeper } from '../timing/gate.ts';
 
 /**
  * Each transaction costs ovsdb-server and northd a round; many small ones would take processor time from them and the API server. The first
@@ -12,22 +13,19 @@ const MOST_RETRY_MS = 5_000;
 
 export class SendPause {
   readonly #later: (ms: number, run: () => void) => void;
-  readonly #wake: () => void;
-  #isOn = false;
+  readonly #over = new GateKeeper('pause');
   /** Number of failures in a row because of the server itself. */
   #failures = 0;
 
-  /**
-   * @param later a timer of the caller's clock
-   * @param wake the pause is over
-   */
-  constructor(later: (ms: number, run: () => void) => void, wake: () => void) {
+  /** @param later a timer of the caller's clock */
+  constructor(later: (ms: number, run: () => void) => void) {
     this.#later = later;
-    this.#wake = wake;
+    this.#over.open();
   }
 
-  get isOn(): boolean {
-    return this.#isOn;
+  /** Open while there is no pause. */
+  get over(): Gate {
+    return this.#over.gate;
   }
 
   /** The server answered, and has no problem. */
@@ -50,10 +48,7 @@ export class SendPause {
   }
 
   #pause(ms: number): void {
-    this.#isOn = true;
-    this.#later(ms, () => {
-      this.#isOn = false;
-      this.#wake();
-    });
+    this.#over.close();
+    this.#later(ms, () => this.#over.open());
   }
 }

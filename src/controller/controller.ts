@@ -9,6 +9,7 @@ import { Compiler } from '../compile/compiler.ts';
 import type { Target } from '../target/target.ts';
 import { Turns } from '../target/turns.ts';
 import { stackOf } from '../runtime/source-positions.ts';
+import { allOf, type Gate } from '../timing/gate.ts';
 import type { Clock } from '../timing/clock.ts';
 import { systemClock } from '../timing/clock.ts';
 import type { AddressRequest } from '../world/reservations.ts';
@@ -59,6 +60,11 @@ export class Controller {
   readonly #monotonicClock: MonotonicClock;
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
+  readonly #catchUp: CatchUp;
+  /** What holds every write of objects back, and of rows. */
+  readonly #mayWriteObjects: Gate;
+  readonly #mayWrite: Gate;
+  readonly #wake = (): void => this.wake();
   readonly #quietWaiters: (() => void)[] = [];
   #phase: Phase = 'starting';
   /** Since when turns end before all due rules have run, in monotonic milliseconds. */
@@ -82,7 +88,7 @@ export class Controller {
     const desired = new Desired(world);
     this.world = world;
     this.desired = desired;
-    const wake = (): void => this.wake();
+    const wake = this.#wake;
     const { later } = this.#timers;
     this.#deadlines = new DeadlineTimer(world.deadlines, this.#monotonicClock, clock, wake);
     const outage = new ApiOutage(log, clock, () => this.#objects.caches.retrySoon());
@@ -131,22 +137,14 @@ export class Controller {
       },
       later,
     });
-    const upToDate = new CatchUp({
-      client,
-      behind: (resource) => this.#objects.caches.behind(resource),
-      identity: () => this.#leadership.identity,
-      clock,
-      log,
-      later,
-      wake,
-    }).done;
-    const ofBoth = { world, meter, log, shared, clock, later, wake, upToDate, mayWrite: () => this.#mayWrite() };
+    const upToDate = (): boolean => this.#catchUp.gate.passes(wake);
+    const ofBoth = { world, meter, log, shared, clock, later, wake, upToDate, mayWrite: () => this.#passes(this.#mayWrite) };
     this.#objects = new KubernetesTarget({
       ...ofBoth,
       ...random,
       client,
       desired,
-      mayWriteObjects: () => this.#mayWriteObjects(),
+      mayWriteObjects: () => this.#passes(this.#mayWriteObjects),
       collects: (object, owner) => this.#rows.collection.allowsLeftover(object, owner),
       inferredDeletions: () => this.#rows.collection.doubt(),
       // In a laboratory users delete all objects of a kind on purpose.
@@ -157,6 +155,17 @@ export class Controller {
       transactionSentAt: () => this.#rows.writer.sentAt,
       monotonicNow: this.#monotonicClock.now,
       onFailure: (id, error) => failed('object-diff', id, error),
+    });
+    this.#mayWriteObjects = allOf('objects', [this.#objects.listed, this.#leadership.objects]);
+    this.#mayWrite = allOf('rows', [this.#objects.listed, this.#leadership.rows]);
+    this.#catchUp = new CatchUp({
+      client,
+      behind: (resource) => this.#objects.caches.behind(resource),
+      onVersion: (resource, listener) => this.#objects.caches.onVersion(resource, listener),
+      identity: () => this.#leadership.identity,
+      clock,
+      log,
+      later,
     });
     this.#rows = new NorthboundTarget({
       ...ofBoth,
@@ -186,7 +195,8 @@ export class Controller {
       derive: (enough) => this.#deriveMeasured(enough),
       again: () => this.#again(),
       ended: () => this.#ended(),
-      turned: (converged) => meter.turned(converged, converged && !this.#turns.scheduled && (!this.#mayWrite() || this.#turns.committed)),
+      turned: (converged) =>
+        meter.turned(converged, converged && !this.#turns.scheduled && (!this.#passes(this.#mayWrite) || this.#turns.committed)),
     });
     if (metrics !== undefined)
       exposeController(metrics, {
@@ -316,7 +326,7 @@ export class Controller {
     this.#deadlines.set();
     this.#behindSince = undefined;
     this.#objects.caches.release();
-    if (this.#quietWaiters.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
+    if (this.#quietWaiters.length > 0 && this.quiet && (this.#passes(this.#mayWrite) || this.#options.readOnly === true))
       for (const resolve of this.#quietWaiters.splice(0)) resolve();
   }
 
@@ -373,17 +383,9 @@ export class Controller {
     });
   }
 
-  #mayWriteObjects(): boolean {
-    return this.#listsConfirmed && this.#leadership.mayWriteObjects;
-  }
-
-  #mayWrite(): boolean {
-    return this.#listsConfirmed && this.#leadership.mayWriteRows;
-  }
-
-  /** All lists are complete, and the absence of objects that disappeared while no process watched is confirmed. */
-  get #listsConfirmed(): boolean {
-    return this.#phase !== 'stopped' && this.#turns.observed && this.#objects.confirmed;
+  /** What is asked here wakes this loop when it opens. */
+  #passes(gate: Gate): boolean {
+    return this.#phase !== 'stopped' && this.#turns.observed && gate.passes(this.#wake);
   }
 
   #phaseNow(): Phase {

@@ -9,6 +9,7 @@
  */
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';
+import { type Gate, GateKeeper } from '../../timing/gate.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -21,11 +22,12 @@ export interface CatchUpOptions {
   readonly client: KubeClient;
   /** The cache of these objects if it may be behind; else undefined. */
   readonly behind: (resource: ResourceName) => ListWatchCache<KubeObject> | undefined;
+  /** Calls back when list or watch of this kind have delivered a newer version. */
+  readonly onVersion: (resource: ResourceName, listener: () => void) => void;
   readonly identity: () => string;
   readonly clock: Clock;
   readonly log: Log;
   readonly later: (ms: number, run: () => void) => void;
-  readonly wake: () => void;
 }
 
 const RETRY_MS = 1_000;
@@ -39,6 +41,8 @@ const WATCHED = numerous('watched');
 
 export class CatchUp {
   readonly #options: CatchUpOptions;
+  readonly #done = new GateKeeper('catch-up');
+  #isAsked = false;
   #touching = false;
   /** The version of the IP object after the write. */
   #touched: string | undefined;
@@ -49,13 +53,27 @@ export class CatchUp {
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
+    for (const resource of [WRITTEN, WATCHED]) options.onVersion(resource, () => this.#lookAgain());
   }
 
-  /** Whether a leader with something to write may write; `wake` is called when that changes. */
-  readonly done = (): boolean => {
-    const pods = this.#podsAreSeen();
-    return this.#ipsAreSeen() && pods;
+  /** Whether a leader with something to write may write. The first that asks begins it. */
+  readonly gate: Gate = {
+    name: 'catch-up',
+    passes: (wake) => {
+      this.#isAsked = true;
+      if (!this.#done.isOpen) this.#look();
+      return this.#done.gate.passes(wake);
+    },
   };
+
+  #lookAgain(): void {
+    if (this.#isAsked && !this.#done.isOpen) this.#look();
+  }
+
+  #look(): void {
+    const pods = this.#podsAreSeen();
+    if (this.#ipsAreSeen() && pods) this.#done.open();
+  }
 
   #podsAreSeen(): boolean {
     const cache = this.#options.behind(WATCHED);
@@ -71,12 +89,12 @@ export class CatchUp {
   /** Waits a moment for a change of any pod. */
   #awaitPods(): void {
     this.#awaitingPods = true;
-    const { behind, later, wake } = this.#options;
+    const { behind, later } = this.#options;
     later(RETRY_MS, () => {
       this.#awaitingPods = false;
       const cache = behind(WATCHED);
       if (cache !== undefined && !cache.reachedList()) this.#listAnew(cache);
-      wake();
+      this.#lookAgain();
     });
   }
 
@@ -97,7 +115,7 @@ export class CatchUp {
   }
 
   async #touch(cache: ListWatchCache<KubeObject>): Promise<void> {
-    const { client, identity, clock, log, later, wake } = this.#options;
+    const { client, identity, clock, log, later } = this.#options;
     const object = this.#fit(cache);
     this.#touching = true;
     if (object === undefined) return this.#relist(cache);
@@ -112,7 +130,7 @@ export class CatchUp {
       );
       this.#touched = touched.metadata.resourceVersion;
       this.#touching = false;
-      wake();
+      this.#lookAgain();
     } catch (error) {
       if (!isKubeError(error)) throw error;
       // The object is gone or was re-created: the cache is behind.
@@ -121,7 +139,7 @@ export class CatchUp {
       else log.warn('nothing is written before IP objects are up to date', { name, code: error.code, error: error.message });
       later(unfit ? 0 : RETRY_MS, () => {
         this.#touching = false;
-        wake();
+        this.#lookAgain();
       });
     }
   }
@@ -131,7 +149,7 @@ export class CatchUp {
     this.#listAnew(cache);
     this.#options.later(RETRY_MS, () => {
       this.#touching = false;
-      this.#options.wake();
+      this.#lookAgain();
     });
   }
 

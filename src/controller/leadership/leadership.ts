@@ -5,6 +5,7 @@ import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../../api/well-known.ts';
 import { Fence } from '../../commit/fence.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
+import { allOf, type Gate, GateKeeper } from '../../timing/gate.ts';
 import { ForeignLeaseWatch } from '../../kube/leader/foreign-lease-watch.ts';
 import { LeaderElection } from '../../kube/leader/leader-election.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
@@ -49,13 +50,19 @@ const LEASE_MS = 15_000;
 
 export class Leadership {
   readonly fence: Fence;
+  /** Open while this process may write Kubernetes objects. */
+  readonly objects: Gate;
+  /** Open while it may write rows as well: it has the term. */
+  readonly rows: Gate;
   readonly #options: LeadershipOptions;
   readonly #election: LeaderElection;
   readonly #kubeOvn: ForeignLeaseWatch;
   #raising = false;
   #standing = false;
   #kubeOvnWasActive = false;
-  #deposed = false;
+  /** No newer term is in the database, as far as this process knows. */
+  readonly #newest = new GateKeeper('newest-term');
+  readonly #synced = new GateKeeper('northbound');
   /** The Lease's `leaseTransitions` when it was acquired. */
   #gains = 0;
   /** When this process was deposed, in monotonic milliseconds. */
@@ -80,6 +87,9 @@ export class Leadership {
     } = options;
     const random = options.random === undefined ? {} : { random: options.random };
     this.fence = new Fence(options.session, (error) => northboundFailures.failed(error));
+    this.#newest.open();
+    options.session.onState((state) => this.#synced.set(state === 'synced'));
+    this.#synced.set(options.session.state === 'synced');
     this.#kubeOvn = new ForeignLeaseWatch({
       client,
       namespace,
@@ -109,7 +119,7 @@ export class Leadership {
       onGained: (transitions) => {
         this.#gains = transitions;
         log.info('leading', { lease: `${namespace}/${CONTROLLER_LEASE}`, identity: this.#election.identity });
-        this.#deposed = false;
+        this.#newest.open();
         this.fence.drop();
         changed();
       },
@@ -126,10 +136,15 @@ export class Leadership {
       },
       onAnswered: () => {
         outage.answered('lease');
-        if (this.#contested && this.#deposed && this.holdsLease && this.#election.renewedAt >= this.#deposedAt)
+        if (this.#contested && !this.#newest.isOpen && this.holdsLease && this.#election.renewedAt >= this.#deposedAt)
           this.#takeNext('the API server confirms that this process holds the Lease: it takes the next term');
       },
     });
+    // A process that only observes never opens it.
+    const writes = new GateKeeper('read-only');
+    writes.set(!options.readOnly);
+    this.objects = allOf('objects', [writes.gate, this.#newest.gate, this.#election.leads, this.#kubeOvn.free]);
+    this.rows = allOf('rows', [this.objects, this.#synced.gate, this.fence.raised]);
   }
 
   start(): void {
@@ -153,7 +168,7 @@ export class Leadership {
     return this.#election.identity;
   }
 
-  /** Whether this process certainly holds the Lease now: checked before each write. */
+  /** Whether this process certainly holds the Lease now. For reports; what may be written now, the gates say. */
   get holdsLease(): boolean {
     return this.#election.isLeader();
   }
@@ -162,14 +177,10 @@ export class Leadership {
     return this.#kubeOvn.state.kind === 'held';
   }
 
-  /** Whether this process may write Kubernetes objects. */
-  get mayWriteObjects(): boolean {
-    return !this.#options.readOnly && !this.#deposed && this.#election.isLeader() && this.#kubeOvn.state.kind === 'free';
-  }
-
-  /** Whether it may write rows as well: it has the term. */
-  get mayWriteRows(): boolean {
-    return this.mayWriteObjects && this.#options.session.state === 'synced' && this.fence.term !== undefined;
+  /** The term with which it may write now; for reports. */
+  get writingTerm(): number | undefined {
+    const may = !this.#options.readOnly && this.#newest.isOpen && this.holdsLease && this.#kubeOvn.state.kind === 'free';
+    return may ? this.fence.term : undefined;
   }
 
   /**
@@ -179,31 +190,32 @@ export class Leadership {
    * happens again within the duration of the Lease, it waits for that duration first, so that two processes do not raise terms in a loop.
    */
   depose(): void {
-    if (this.#deposed) return;
+    if (!this.#newest.isOpen) return;
     const now = this.#options.clock.now();
     const durationMs = this.#options.lease?.durationMs ?? LEASE_MS;
     this.#contested = now - this.#deposedAt >= durationMs;
     this.#deposedAt = now;
-    this.#deposed = true;
+    this.#newest.close();
     this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until it certainly holds the Lease');
     if (this.#contested) this.#election.renewNow();
     this.#options.later(durationMs, () => {
-      if (this.#deposed && this.#deposedAt === now && this.holdsLease)
+      if (!this.#newest.isOpen && this.#deposedAt === now && this.holdsLease)
         this.#takeNext('this process still holds the Lease: it takes the next term');
     });
   }
 
   #takeNext(why: string): void {
     this.#options.log.warn(why);
-    this.#deposed = false;
     this.fence.drop();
+    this.#newest.open();
     this.#options.changed();
   }
 
   /** A leader without a term, or without the row of NB_Global, takes the next term. */
   raiseFence(): void {
-    if (this.#raising || !this.mayWriteObjects || this.#options.session.state !== 'synced') return;
-    if (this.fence.isRaised) return;
+    if (this.#raising || this.fence.isRaised) return;
+    const { changed } = this.#options;
+    if (!this.objects.passes(changed) || !this.#synced.gate.passes(changed)) return;
     this.#raising = true;
     void this.fence.raise(this.#gains).then((raised) => {
       this.#raising = false;

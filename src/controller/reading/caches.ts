@@ -132,6 +132,11 @@ export class Caches implements ObjectSource {
     return cache?.mayBeBehind === true ? cache : undefined;
   }
 
+  /** See `ListWatchCache.onVersion`. */
+  onVersion(resource: ResourceName, listener: () => void): void {
+    this.#caches.get(resource)?.cache.onVersion(listener);
+  }
+
   /** Resources that are not listed yet, for messages. */
   get missing(): readonly ResourceName[] {
     return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);

@@ -99,7 +99,7 @@ test('a process that lost the Lease while its term was written shows no term', (
       read: (name: string, ask: (report: Report<'kiln_term'>) => void) => (name === 'kiln_term' ? ask(note(name)) : undefined),
       keep: () => undefined,
     };
-    const leadership = { holdsLease: leads, mayWriteObjects: leads, fence: { term: 4 } };
+    const leadership = { holdsLease: leads, writingTerm: leads ? 4 : undefined };
     const sources = { world: new World(DEFAULT_SETTINGS), leadership, session: { onState: () => undefined }, clock: systemClock };
     exposeController(metrics as unknown as MetricSink, sources as unknown as MetricSources);
     assert.equal(shown.get('kiln_term'), leads ? 4 : 0);

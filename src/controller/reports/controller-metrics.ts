@@ -64,7 +64,7 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   const gauge = (value: boolean): number => (value ? 1 : 0);
   metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
   // A term whose write was answered after the loss of the Lease is not used for any write.
-  metrics.read('kiln_term', (report) => report({}, leadership.mayWriteObjects ? (leadership.fence.term ?? 0) : 0));
+  metrics.read('kiln_term', (report) => report({}, leadership.writingTerm ?? 0));
   metrics.read('kiln_ready', (report) => report({}, gauge(sources.ready())));
   metrics.read('kiln_reconcile_last_success_timestamp_seconds', (report) => report({}, sources.lastSuccess() / 1_000));
   metrics.read('kiln_desired_rows', (report) => desired.rows.rowCounts.forEach((count, table) => report({ table }, count)));

@@ -6,6 +6,7 @@
 import { SHRUNK_LIST_MS, confirmAbsent, secondListAfter } from '../../kube/cache/absence.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';
+import { type Gate, GateKeeper } from '../../timing/gate.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { TABLES } from '../../kinds/generated/tables.ts';
@@ -39,7 +40,8 @@ const LONGEST_RETRY_MS = 5_000;
 
 export class FirstLists {
   readonly #options: FirstListsOptions;
-  #state: 'unchecked' | 'asking' | 'confirmed' = 'unchecked';
+  readonly #confirmed = new GateKeeper('lists');
+  #isAsking = false;
   #retryMs = FIRST_RETRY_MS;
   readonly #reported = new Set<ResourceName>();
   /** Objects with confirmed absence. */
@@ -50,8 +52,14 @@ export class FirstLists {
     this.#options = options;
   }
 
+  /** Open once the absence of objects that disappeared while no process watched is confirmed. */
+  get gate(): Gate {
+    return this.#confirmed.gate;
+  }
+
+  /** For reports. */
   get confirmed(): boolean {
-    return this.#state === 'confirmed';
+    return this.#confirmed.isOpen;
   }
 
   /** Kinds with a list that lacks objects which the server has. */
@@ -61,19 +69,19 @@ export class FirstLists {
 
   /** To be called when all lists are complete and the replica is synced. */
   check(): void {
-    if (this.#state !== 'unchecked') return;
+    if (this.#confirmed.isOpen || this.#isAsking) return;
     const absent = this.#absent();
     if (absent.size === 0) {
       if (this.#reported.size > 0)
         this.#options.log.info('the first lists are complete: they have all objects that rows and other objects name', {});
       this.#doubted = [];
-      this.#state = 'confirmed';
+      this.#confirmed.open();
       return;
     }
-    this.#state = 'asking';
+    this.#isAsking = true;
     void this.#ask(absent).then((waitMs) => {
       this.#options.later(waitMs, () => {
-        this.#state = 'unchecked';
+        this.#isAsking = false;
         this.#options.wake();
       });
     });

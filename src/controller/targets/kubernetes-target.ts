@@ -17,6 +17,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { KubeWriter } from '../../kube/write/kube-writer.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Gate } from '../../timing/gate.ts';
 import type { Target } from '../../target/target.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -165,6 +166,11 @@ export class KubernetesTarget implements Target {
   /** All lists are complete. */
   get observed(): boolean {
     return this.caches.ready;
+  }
+
+  /** Open once that is so. */
+  get listed(): Gate {
+    return this.#firstLists.gate;
   }
 
   /** The absence of objects that disappeared while no process watched is confirmed. */

@@ -22,6 +22,7 @@ export class CacheCore<T extends KubeObject> {
   /** A full list was read at some time. */
   isComplete = false;
   readonly #listeners = new Set<DeltaListener<T>>();
+  readonly #versionListeners = new Set<() => void>();
   readonly #stateListeners = new Set<(state: CacheState) => void>();
   #state: CacheState = 'listing';
   #lastReceivedAt: number | undefined;
@@ -54,6 +55,15 @@ export class CacheCore<T extends KubeObject> {
   onState(listener: (state: CacheState) => void): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
+  }
+
+  onVersion(listener: () => void): void {
+    this.#versionListeners.add(listener);
+  }
+
+  /** The contents may have a newer version, also if nothing changed. */
+  advanced(): void {
+    for (const listener of this.#versionListeners) callIsolated(listener);
   }
 
   deliver(deltas: readonly Delta<T>[]): void {

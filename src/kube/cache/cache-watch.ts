@@ -115,6 +115,7 @@ export class CacheWatch<T extends KubeObject> {
       }
     }
     this.#core.deliver(deltas);
+    this.#core.advanced();
   }
 
   /**

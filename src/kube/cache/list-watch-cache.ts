@@ -111,6 +111,11 @@ export class ListWatchCache<T extends KubeObject> {
     return this.#core.onDelta(listener);
   }
 
+  /** Calls `listener` when list or watch have delivered something, be it a version alone. */
+  onVersion(listener: () => void): void {
+    this.#core.onVersion(listener);
+  }
+
   onState(listener: (state: CacheState) => void): () => void {
     return this.#core.onState(listener);
   }
@@ -215,6 +220,7 @@ export class ListWatchCache<T extends KubeObject> {
     const interval = options.relistIntervalMs ?? 30 * 60_000;
     this.#relistAt = interval === 0 ? Infinity : clock.now() + interval * (0.8 + 0.4 * random());
     this.#core.setState('synced');
+    this.#core.advanced();
     this.#core.emit({ kind: 'list', reason, objects: this.size, durationMs: clock.now() - started });
   }
 }

@@ -2,6 +2,7 @@ import type { KubeClient } from '../client/client.ts';
 import { type Clock, type Random, systemClock, type TimerHandle } from '../../timing/clock.ts';
 import { type Lease, LeaseObservation } from './lease.ts';
 import { ListWatchCache } from '../cache/list-watch-cache.ts';
+import { type Gate, GateKeeper } from '../../timing/gate.ts';
 import { LEASES } from '../resource.ts';
 import { callIsolated } from '../isolated-call.ts';
 
@@ -28,6 +29,7 @@ export class ForeignLeaseWatch {
   readonly #clock: Clock;
   readonly #cache: ListWatchCache<Lease>;
   readonly #observed = new LeaseObservation();
+  readonly #free = new GateKeeper('other-lease');
   #state: ForeignLeaseState = { kind: 'unknown' };
   #timer: TimerHandle;
 
@@ -46,6 +48,12 @@ export class ForeignLeaseWatch {
     this.#cache.onState(() => this.#look());
   }
 
+  /** Open while the Lease is certainly free. */
+  get free(): Gate {
+    return this.#free.gate;
+  }
+
+  /** For reports. */
   get state(): ForeignLeaseState {
     return this.#state;
   }
@@ -83,6 +91,7 @@ export class ForeignLeaseWatch {
     const before = this.#state;
     if (before.kind === state.kind && (state.kind !== 'held' || (before.kind === 'held' && before.holder === state.holder))) return;
     this.#state = state;
+    this.#free.set(state.kind === 'free');
     const { onChange } = this.#options;
     if (onChange !== undefined) callIsolated(() => onChange(state));
   }

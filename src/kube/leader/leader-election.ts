@@ -4,6 +4,7 @@ import type { KubeClient } from '../client/client.ts';
 import { subjectOf } from '../client/client.ts';
 import { type Clock, type Random, sleep, systemClock } from '../../timing/clock.ts';
 import { isKubeError, KubeError } from '../errors.ts';
+import { type Gate, GateKeeper } from '../../timing/gate.ts';
 import { freeLease } from './lease-release.ts';
 import { type Lease, LeaseObservation, type LeaseSpec, microTime } from './lease.ts';
 import { LEASES, type ObjectMeta } from '../resource.ts';
@@ -40,8 +41,9 @@ export interface LeaderElectionOptions {
 export type LostReason = 'expired' | 'taken' | 'released';
 
 /**
- * Acquires a Lease and renews it. `isLeader` is the fence: call it right before each write. It reads the clock, so it is right also when
- * the event loop was late and no callback has run yet. Pass a client with a transport of its own: otherwise renewals wait behind a burst
+ * Acquires a Lease and renews it. `leads` is the fence: ask it right before each write. It reads the clock, so it is right also when
+ * the event loop was late and no callback has run yet. A late renewal closes it for a moment without any callback; the next one that
+ * succeeds opens it. Pass a client with a transport of its own: otherwise renewals wait behind a burst
  * of writes.
  */
 export class LeaderElection {
@@ -54,7 +56,7 @@ export class LeaderElection {
   readonly #stop = new AbortController();
   readonly #observed = new LeaseObservation();
   #running: Promise<void> | undefined;
-  #leaderUntil = -Infinity;
+  readonly #leads: GateKeeper;
   /** Ends the pause between two attempts. A signal of its own: Node keeps a combined signal in memory for as long as it has listeners. */
   #pause = new AbortController();
   #hurried = false;
@@ -66,6 +68,7 @@ export class LeaderElection {
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#leads = new GateKeeper('lease', this.#clock);
     this.identity = options.identity ?? `${hostname()}_${randomBytes(8).toString('hex')}`;
     this.#durationMs = options.leaseDurationMs ?? 15_000;
     this.#deadlineMs = options.renewDeadlineMs ?? 10_000;
@@ -75,18 +78,24 @@ export class LeaderElection {
     }
   }
 
+  /** Open while this process certainly holds the Lease. */
+  get leads(): Gate {
+    return this.#leads.gate;
+  }
+
+  /** The same for who does not wait: reports, and commands that end. */
   isLeader(): boolean {
-    return this.#clock.now() < this.#leaderUntil;
+    return this.#leads.isOpen;
   }
 
   /** Milliseconds left to `isLeader`; 0 where it is false. */
   get leaderForMs(): number {
-    return Math.max(0, this.#leaderUntil - this.#clock.now());
+    return Math.max(0, this.#leads.openUntil - this.#clock.now());
   }
 
   /** When the last successful renewal began: the Lease was certainly ours then. */
   get renewedAt(): number {
-    return this.#leaderUntil - this.#deadlineMs;
+    return this.#leads.openUntil - this.#deadlineMs;
   }
 
   /** Starts the next attempt now instead of after the pause; `onAnswered` follows. */
@@ -108,7 +117,7 @@ export class LeaderElection {
   /** Ends leadership at once, then releases the Lease so that the next leader need not wait. Finish all writes before. */
   async stop(): Promise<void> {
     const wasLeader = this.isLeader();
-    this.#leaderUntil = -Infinity;
+    this.#leads.close();
     this.#stop.abort();
     this.renewNow();
     if (this.#announced) this.#lose('released');
@@ -170,7 +179,7 @@ export class LeaderElection {
     const spec = seen?.spec ?? {};
     const mine = spec.holderIdentity === this.identity;
     if (!mine) {
-      this.#leaderUntil = -Infinity;
+      this.#leads.close();
       if (this.#clock.now() < this.#observed.expiresAt) return;
     }
     const now = microTime(this.#clock.wallTime());
@@ -186,16 +195,17 @@ export class LeaderElection {
       if (this.#stop.signal.aborted) return;
       this.#written = written;
       this.#observe(written);
-      this.#leaderUntil = started + this.#deadlineMs;
-      if (this.#announced || !this.isLeader()) return;
-      this.#announced = true;
+      const until = started + this.#deadlineMs;
+      const isGain = !this.#announced && this.#clock.now() < until;
+      this.#announced ||= isGain;
+      this.#leads.open(until);
       const { onGained } = this.#options;
-      if (onGained !== undefined) callIsolated(() => onGained(written.spec?.leaseTransitions ?? 0));
+      if (isGain && onGained !== undefined) callIsolated(() => onGained(written.spec?.leaseTransitions ?? 0));
     } catch (error) {
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
       // Another program wrote it: read the holder before another write passes the fence.
       this.#observe(await client.find<Lease>(LEASES, this.#options, timeout));
-      if (this.#observed.holder !== this.identity) this.#leaderUntil = -Infinity;
+      if (this.#observed.holder !== this.identity) this.#leads.close();
     }
   }
 

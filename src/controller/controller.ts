@@ -158,15 +158,7 @@ export class Controller {
     });
     this.#mayWriteObjects = allOf('objects', [this.#objects.listed, this.#leadership.objects]);
     this.#mayWrite = allOf('rows', [this.#objects.listed, this.#leadership.rows]);
-    this.#catchUp = new CatchUp({
-      client,
-      behind: (resource) => this.#objects.caches.behind(resource),
-      onVersion: (resource, listener) => this.#objects.caches.onVersion(resource, listener),
-      identity: () => this.#leadership.identity,
-      clock,
-      log,
-      later,
-    });
+    this.#catchUp = new CatchUp({ client, clock, log, later, caches: this.#objects.caches, identity: () => this.#leadership.identity });
     this.#rows = new NorthboundTarget({
       ...ofBoth,
       session,

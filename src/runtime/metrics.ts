@@ -144,7 +144,7 @@ export const METRICS = {
   },
   kiln_watch_restarts_total: {
     kind: 'counter',
-    help: 'Why a watch was restarted: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served, behind)',
+    help: 'Why a watch was restarted: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served, behind, restored)',
     labels: ['kind', 'reason'],
   },
   kiln_watch_last_event_timestamp_seconds: {

@@ -27,10 +27,11 @@ export interface ObjectsTargetOptions {
 
 export class ObjectsTarget implements Target {
   readonly name = 'the API server';
-  readonly busy = false;
   readonly desired = new KeyedOutputs<ObjectMetadataOutput>(['object-metadata'], objectId);
   readonly #options: ObjectsTargetOptions;
   readonly #sources: readonly ListWatchCache<KubeObject>[];
+  /** Kinds that are listed again since the server's data was restored from a backup. */
+  readonly #restored = new Set<string>();
   #sent = false;
   #stopped = false;
 
@@ -48,6 +49,11 @@ export class ObjectsTarget implements Target {
         resource: kind,
         ...(selects && { fieldSelector: selects(node) }),
         ...(optional && { optional }),
+        onCacheEvent: (event) => {
+          if (event.kind === 'restored') this.#restoredAll(event);
+          const isListed = event.kind === 'list' || (event.kind === 'state' && event.state === 'not-served');
+          if (isListed && this.#restored.delete(kind.plural)) wake();
+        },
       });
       cache.onDelta((deltas) => {
         for (const { type, object } of deltas) {
@@ -66,6 +72,21 @@ export class ObjectsTarget implements Target {
       });
       return cache;
     });
+  }
+
+  /** Some kinds are from before a restore of the server's data, and others from after it. */
+  get busy(): boolean {
+    return this.#restored.size > 0;
+  }
+
+  #restoredAll({ held, served }: { readonly held: string; readonly served: string }): void {
+    if (this.busy) return;
+    const { log } = this.#options;
+    log.warn('the API server has an older version than this process has observed: its data was restored; all kinds are listed again', {
+      observed: held,
+      served,
+    });
+    for (const source of this.#sources) if (source.restored()) this.#restored.add(source.resource.plural);
   }
 
   get quiet(): boolean {

@@ -15,15 +15,13 @@ import type { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Caches } from '../reading/caches.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 
 export interface CatchUpOptions {
   readonly client: KubeClient;
-  /** The cache of these objects if it may be behind; else undefined. */
-  readonly behind: (resource: ResourceName) => ListWatchCache<KubeObject> | undefined;
-  /** Calls back when list or watch of this kind have delivered a newer version. */
-  readonly onVersion: (resource: ResourceName, listener: () => void) => void;
+  readonly caches: Pick<Caches, 'behind' | 'onVersion'>;
   readonly identity: () => string;
   readonly clock: Clock;
   readonly log: Log;
@@ -53,7 +51,7 @@ export class CatchUp {
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
-    for (const resource of [WRITTEN, WATCHED]) options.onVersion(resource, () => this.#lookAgain());
+    for (const resource of [WRITTEN, WATCHED]) options.caches.onVersion(resource, () => this.#lookAgain());
   }
 
   /** Whether a leader with something to write may write. The first that asks begins it. */
@@ -76,7 +74,7 @@ export class CatchUp {
   }
 
   #podsAreSeen(): boolean {
-    const cache = this.#options.behind(WATCHED);
+    const cache = this.#options.caches.behind(WATCHED);
     if (cache === undefined) return true;
     if (cache.reachedList()) {
       this.#options.log.info('pods are up to date', { version: cache.version });
@@ -89,10 +87,10 @@ export class CatchUp {
   /** Waits a moment for a change of any pod. */
   #awaitPods(): void {
     this.#awaitingPods = true;
-    const { behind, later } = this.#options;
+    const { caches, later } = this.#options;
     later(RETRY_MS, () => {
       this.#awaitingPods = false;
-      const cache = behind(WATCHED);
+      const cache = caches.behind(WATCHED);
       if (cache !== undefined && !cache.reachedList()) this.#listAnew(cache);
       this.#lookAgain();
     });
@@ -104,7 +102,7 @@ export class CatchUp {
   }
 
   #ipsAreSeen(): boolean {
-    const cache = this.#options.behind(WRITTEN);
+    const cache = this.#options.caches.behind(WRITTEN);
     if (cache === undefined) return true;
     if (this.#touched !== undefined && cache.reached(this.#touched)) {
       this.#options.log.info('IP objects are up to date', { version: this.#touched });

@@ -4,6 +4,7 @@
 import type { ObjectSource } from '../../commit/object-writer.ts';
 import type { AnyObject } from '../../diff/object-diff.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
+import { type Gate, GateKeeper } from '../../timing/gate.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
 import type { DefinitionWatch } from '../../kube/cache/definition-watch.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
@@ -82,9 +83,13 @@ export class Caches implements ObjectSource {
   /** The last error of each failing resource. */
   readonly #listErrors = new Map<ResourceName, KubeError>();
   readonly #ahead: AnswersAhead;
+  /** Kinds that are listed again since the server's data was restored from a backup. */
+  readonly #restored = new Set<ResourceName>();
+  readonly #whole = new GateKeeper('restored-lists');
 
   constructor(options: CachesOptions) {
     this.#options = options;
+    this.#whole.open();
     const { world, clock, later = () => undefined } = options;
     this.#ahead = new AnswersAhead({
       seen: (resource, key) => this.get(resource, key)?.metadata.resourceVersion,
@@ -114,6 +119,23 @@ export class Caches implements ObjectSource {
   /** True when every cache was complete once (or its kind is optional and not served). */
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** Closed while some kinds are from before a restore of the server's data and others are from after it. */
+  get whole(): Gate {
+    return this.#whole.gate;
+  }
+
+  /** What one watch found holds for all: until each kind is listed again, they are no state that ever existed. */
+  #restoredAll(): void {
+    if (this.#restored.size > 0) return;
+    this.#whole.close();
+    for (const { resource, cache } of this.#caches.values()) if (cache.restored()) this.#restored.add(resource);
+    this.#whole.set(this.#restored.size === 0);
+  }
+
+  #listedAgain(resource: ResourceName): void {
+    if (this.#restored.delete(resource) && this.#restored.size === 0) this.#whole.open();
   }
 
   /** Whether the API server has answered any list. */
@@ -284,6 +306,8 @@ export class Caches implements ObjectSource {
       onCacheEvent: (event) => {
         if (event.kind === 'failure') this.#listErrors.set(resource, event.error);
         if (event.kind === 'state' && event.state === 'synced') this.#listErrors.delete(resource);
+        if (event.kind === 'restored') this.#restoredAll();
+        if (event.kind === 'list' || (event.kind === 'state' && event.state === 'not-served')) this.#listedAgain(resource);
         onCacheEvent?.(resource, event);
       },
     });

@@ -45,6 +45,13 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
           againInMs: event.againInMs,
         });
         return;
+      case 'restored':
+        log.warn('the API server has an older version than this process has observed: its data was restored; all kinds are listed again', {
+          resource,
+          observed: event.held,
+          served: event.served,
+        });
+        return;
       case 'state':
         if (event.state === 'synced') over(resource);
         // The server answered: it does not know the kind.

@@ -17,7 +17,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { KubeWriter } from '../../kube/write/kube-writer.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Gate } from '../../timing/gate.ts';
+import { allOf, type Gate } from '../../timing/gate.ts';
 import type { Target } from '../../target/target.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -168,9 +168,9 @@ export class KubernetesTarget implements Target {
     return this.caches.ready;
   }
 
-  /** Open once that is so. */
+  /** Open while what is observed is one state of the API server, in which nothing is missing. */
   get listed(): Gate {
-    return this.#firstLists.gate;
+    return allOf('lists', [this.caches.whole, this.#firstLists.gate]);
   }
 
   /** The absence of objects that disappeared while no process watched is confirmed. */

@@ -14,7 +14,7 @@ export class CacheCore<T extends KubeObject> {
   readonly random: Random;
   readonly contents = new CacheContents<T>();
   readonly counters: CacheCounters = {
-    lists: { first: 0, gone: 0, undecodable: 0, errors: 0, periodic: 0, 'not-served': 0, behind: 0 },
+    lists: { first: 0, gone: 0, undecodable: 0, errors: 0, periodic: 0, 'not-served': 0, behind: 0, restored: 0 },
     ...{ watches: 0, events: 0, bookmarks: 0, outdated: 0, undecodable: 0, silences: 0, failures: 0, healed: 0, doubted: 0 },
   };
   /** Aborted when the cache is closed. */
@@ -69,6 +69,12 @@ export class CacheCore<T extends KubeObject> {
   deliver(deltas: readonly Delta<T>[]): void {
     if (deltas.length === 0) return;
     for (const listener of this.#listeners) callIsolated(() => listener(deltas));
+  }
+
+  /** The server's data is older than the contents: these are stale until a full list was read. @param served the server's version */
+  restored(served: string): void {
+    this.setState('stale');
+    this.emit({ kind: 'restored', held: this.contents.version ?? '', served });
   }
 
   setState(state: CacheState): void {

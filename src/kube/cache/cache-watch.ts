@@ -5,11 +5,19 @@ import type { TimerHandle } from '../../timing/clock.ts';
 import type { Delta } from './delta.ts';
 import type { ListReason } from './list-watch-options.ts';
 import type { KubeObject } from '../resource.ts';
-import { isAtMost } from './resource-version.ts';
+import { isAfter, isAtMost } from './resource-version.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
 /** Range of `timeoutSeconds` while no bookmark was received: a server sends one right before it ends a watch. */
 const UNPROVEN_SECONDS = [60, 70] as const;
+
+/**
+ * A watch from a version that the server has not reached, since its data was restored from a backup, is silent: no event, no error, no
+ * bookmark. So after such a silence the server is asked for its version. Servers send bookmarks each minute.
+ */
+const ASK_AFTER_MS = 75_000;
+/** The same after a failure: whoever restores a backup stops the server. */
+const ASK_SOON_MS = 5_000;
 
 export class CacheWatch<T extends KubeObject> {
   readonly #core: CacheCore<T>;
@@ -20,6 +28,9 @@ export class CacheWatch<T extends KubeObject> {
   #overdue = new AbortController();
   /** Runs while an event is expected. */
   #expecting: TimerHandle;
+  /** When the server is asked for its version, if neither event nor bookmark comes before; 0: soon. */
+  #askAt = Infinity;
+  #isAsking = false;
 
   constructor(core: CacheCore<T>, recovery: CacheRecovery<T>) {
     this.#core = core;
@@ -31,6 +42,7 @@ export class CacheWatch<T extends KubeObject> {
     const { client, resource, namespace, labelSelector, fieldSelector } = this.#core.options;
     const timeoutSeconds = this.#timeoutSeconds();
     const started = this.#core.clock.now();
+    this.#askAt = this.#askAt === 0 ? started + ASK_SOON_MS : Math.min(this.#askAt, started + ASK_AFTER_MS);
     const untilRelist = relistAt - started;
     if (untilRelist <= 0) return 'periodic';
     const bookmarkSilenceMs = this.#core.options.bookmarkSilenceMs ?? 100_000;
@@ -53,6 +65,8 @@ export class CacheWatch<T extends KubeObject> {
       silenceMs: this.#sendsBookmarks ? bookmarkSilenceMs : timeoutSeconds * 1000 + (this.#core.options.graceMs ?? 30_000),
       bookmarkSilenceMs,
       overdue: this.#overdue.signal,
+      askAt: () => this.#askAt,
+      ask: () => this.#ask(),
       opened: () => {
         this.#core.counters.watches++;
         this.#core.received();
@@ -63,6 +77,9 @@ export class CacheWatch<T extends KubeObject> {
     switch (end.kind) {
       case 'limit':
         return 'periodic';
+      case 'restored':
+        this.#core.restored(end.served);
+        return 'restored';
       case 'gone':
         if (this.#recovery.inARow++ > 0) await this.#recovery.pause(this.#recovery.inARow);
         return 'gone';
@@ -80,6 +97,7 @@ export class CacheWatch<T extends KubeObject> {
         const quiet = this.#sendsBookmarks && end.fromTheStart;
         this.#sendsBookmarks = false;
         this.#core.counters.silences++;
+        this.#askAt = 0;
         if (quiet) return undefined;
         throw end.error;
       }
@@ -103,6 +121,7 @@ export class CacheWatch<T extends KubeObject> {
   #take(events: readonly FollowedEvent<T>[]): void {
     const deltas: Delta<T>[] = [];
     this.#core.received();
+    this.#askAt = this.#core.clock.now() + ASK_AFTER_MS;
     this.#recovery.inARow = 0;
     for (const event of events) {
       if (event.type === 'BOOKMARK') {
@@ -116,6 +135,30 @@ export class CacheWatch<T extends KubeObject> {
     }
     this.#core.deliver(deltas);
     this.#core.advanced();
+  }
+
+  /** @returns the server's version, if it is older than what list and watch have delivered */
+  async #ask(): Promise<string | undefined> {
+    this.#askAt = this.#core.clock.now() + ASK_AFTER_MS;
+    if (this.#isAsking) return undefined;
+    this.#isAsking = true;
+    const { client, resource, namespace, labelSelector, fieldSelector } = this.#core.options;
+    const asked = this.#core.contents.version ?? '';
+    try {
+      const signal = this.#core.stop.signal;
+      const { resourceVersion } = await client.list<T>(resource, { namespace, labelSelector, fieldSelector, limit: 1, signal });
+      return isAfter(asked, resourceVersion) ? resourceVersion : undefined;
+    } catch {
+      // A server that does not answer is the watch's to notice.
+      return undefined;
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** The watch is opened again, and the server asked, since another request failed. */
+  failed(): void {
+    this.#askAt = 0;
   }
 
   /**

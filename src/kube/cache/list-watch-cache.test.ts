@@ -57,6 +57,12 @@ describe('ListWatchCache', () => {
     assert.equal(exchange.query.get('allowWatchBookmarks'), 'true');
     return exchange.open();
   };
+  /** The cache asks for the server's version, since its watch brought nothing. */
+  const asks = async (): Promise<Exchange> => {
+    const exchange = await nextList();
+    assert.equal(exchange.query.get('limit'), '1');
+    return exchange;
+  };
   /** A first list of pods a and b at version 10, and its watch. */
   const synced = async (options: Partial<ListWatchOptions<Pod>> = {}): Promise<Exchange> => {
     open(options);
@@ -350,6 +356,7 @@ describe('ListWatchCache', () => {
     const watch = await synced({ watchSeconds: [300, 600], graceMs: 30_000 });
     assert.equal(watch.query.get('timeoutSeconds'), '65');
     clock.advance(94_000);
+    (await asks()).list([], '10');
     assert.equal(cache.counters.silences, 0);
     clock.advance(2_000);
     await until('the cut', () => cache.counters.silences === 1 && cache.state === 'stale');
@@ -383,6 +390,7 @@ describe('ListWatchCache', () => {
     await until('the second watch', () => cache.counters.watches === 2);
     clock.advance(99_000);
     assert.equal(cache.counters.silences, 0);
+    (await asks()).list([], '11');
     clock.advance(2_000);
     await until('the cut', () => cache.counters.silences === 1);
     // At once, with no delay.
@@ -546,6 +554,7 @@ describe('ListWatchCache', () => {
   it('heals a lost event with its periodic list', async () => {
     const watch = await synced({ relistIntervalMs: 1_800_000, graceMs: 3_000_000 });
     clock.advance(1_799_000);
+    (await asks()).list([], '10');
     assert.equal(api.untaken, 0);
     clock.advance(2_000);
     (await nextList()).list([pod('a', 1)], '20');
@@ -560,6 +569,7 @@ describe('ListWatchCache', () => {
   it('by default lists again after 24 to 36 minutes, which bounds how long a lost event is unseen', async () => {
     await synced({ graceMs: 3_000_000 });
     clock.advance(23 * 60_000);
+    (await asks()).list([], '10');
     assert.equal(api.untaken, 0);
     clock.advance(13 * 60_000 + 1_000);
     (await nextList()).list([pod('a', 1), pod('b', 2), pod('late', 9)], '20');
@@ -578,6 +588,64 @@ describe('ListWatchCache', () => {
     assert.equal(cache.get('ns/c'), undefined);
     cache.applyOwnDelete('ns/a', 'uid-a');
     assert.deepEqual(batches.slice(1), [['delete c@11'], ['delete a@1']]);
+  });
+
+  it('finds after 75 s of silence that the data is older than what it has: stale, a full list, and objects go when a 404 confirms it', async () => {
+    await synced();
+    clock.advance(75_000);
+    (await asks()).list([pod('a', 1)], '9');
+    await until('the list that follows', () => cache.state === 'stale');
+    assert.deepEqual(events.at(-1), { kind: 'restored', held: '10', served: '9' });
+    const list = await nextList();
+    assert.equal(list.query.get('limit'), '500');
+    assert.deepEqual([cache.size, batches], [2, []], 'nothing is gone before');
+    list.list([pod('a', 1), pod('was', 3)], '9');
+    await denies('b');
+    (await nextWatch('9')).event('ADDED', pod('c', 10));
+    await until('the new event', () => cache.get('ns/c') !== undefined);
+    assert.deepEqual(batches, [['upsert was@3'], ['delete b@2'], ['upsert c@10']]);
+    assert.deepEqual([cache.state, cache.counters.lists.restored, api.untaken], ['synced', 1, 0]);
+  });
+
+  it('is not put off by a version that is as new or newer, nor by one without an order, nor by an error', async () => {
+    const watch = await synced();
+    for (const [at, version] of ['10', '11', 'opaque'].entries()) {
+      clock.advance(75_000);
+      (await asks()).list([], version);
+      watch.bookmark('10');
+      await until('the bookmark', () => cache.counters.bookmarks === at + 1);
+    }
+    clock.advance(75_000);
+    (await asks()).status(500, 'InternalError', 'no');
+    await new Promise((done) => setTimeout(done, 50));
+    assert.equal(cache.state, 'synced');
+    assert.equal(cache.counters.lists.restored, 0);
+  });
+
+  it('asks 5 s after a failure: whoever restores a backup stops the server', async () => {
+    const watch = await synced();
+    watch.reset();
+    await until('the failure', () => cache.state === 'stale');
+    await passBackoff();
+    await nextWatch('10');
+    await until('the new watch', () => cache.counters.watches === 2);
+    clock.advance(5_000);
+    (await asks()).list([], '7');
+    (await nextList()).list([pod('a', 1), pod('b', 2)], '7');
+    await nextWatch('7');
+    assert.deepEqual(batches, []);
+    clock.advance(6_000);
+    assert.equal(api.untaken, 0, 'it does not ask again');
+  });
+
+  it('lists again for what another cache of the server found, once', async () => {
+    const watch = await synced();
+    assert.equal(cache.restored(), true);
+    assert.equal(cache.state, 'stale');
+    (await nextList()).list([pod('a', 1), pod('b', 2)], '7');
+    await nextWatch('7');
+    assert.deepEqual([cache.state, cache.counters.lists.restored], ['synced', 1]);
+    await until('the end of the old watch', () => watch.closed);
   });
 
   it('keeps integers beyond 2^53', async () => {

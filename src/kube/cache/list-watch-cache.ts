@@ -21,7 +21,7 @@ export type { CacheCounters, CacheEvent, CacheState, ListReason, ListWatchOption
  * (`absence.ts`).
  *
  * Retried: list and watch, until `close()`. A watch that ends or falls silent is resumed from the last version; after 410, after several
- * failures, after an undecodable event, and every 30 minutes the cache relists. Failures back off up to 30 s, or as `Retry-After` requests.
+ * failures, where the server's data was restored from a backup, after an undecodable event, and every 30 minutes the cache relists. Failures back off up to 30 s, or as `Retry-After` requests.
  *
  * Costs: all trimmed objects in memory; a list at the start and every 30 minutes; one open watch.
  */
@@ -33,6 +33,8 @@ export class ListWatchCache<T extends KubeObject> {
   readonly #recovery: CacheRecovery<T>;
   readonly #watch: CacheWatch<T>;
   #again = new AbortController();
+  /** Why `#again` was aborted. */
+  #againFor: ListReason = 'behind';
   #running: Promise<void> | undefined;
   #relistAt = Infinity;
 
@@ -146,6 +148,19 @@ export class ListWatchCache<T extends KubeObject> {
     this.#again.abort();
   }
 
+  /**
+   * Another cache of the same server found that its data was restored from a backup: the contents are stale until they are listed
+   * again. @returns whether there are any
+   */
+  restored(): boolean {
+    if (!this.#core.isComplete || this.state === 'closed' || this.state === 'not-served') return false;
+    this.#core.setState('stale');
+    this.#againFor = 'restored';
+    this.relist();
+    this.retrySoon();
+    return true;
+  }
+
   /** Shortens the wait after a failure to some seconds: the server has answered another request. Not before its `Retry-After`. */
   retrySoon(): void {
     this.#recovery.retrySoon();
@@ -201,11 +216,14 @@ export class ListWatchCache<T extends KubeObject> {
           if (stop.signal.aborted) return;
         }
         reason = await this.#watch.follow(this.#relistAt, this.#again.signal);
+        // What its listeners asked for meanwhile is that list.
+        if (reason === 'restored') this.#again = new AbortController();
       } catch (error) {
         if (this.#core.stop.signal.aborted) return;
         const wanted = this.#again.signal.aborted;
         if (wanted) this.#again = new AbortController();
-        reason = wanted ? 'behind' : await this.#recovery.recover(asKubeError(error, this.#core.subject('watch')), reason);
+        if (!wanted) this.#watch.failed();
+        reason = wanted ? this.#againFor : await this.#recovery.recover(asKubeError(error, this.#core.subject('watch')), reason);
       }
     }
   }
@@ -214,6 +232,7 @@ export class ListWatchCache<T extends KubeObject> {
     const { options, clock, random } = this.#core;
     const started = clock.now();
     await this.#list.read(reason);
+    this.#againFor = 'behind';
     this.counters.lists[reason]++;
     this.#core.isComplete = true;
     this.#recovery.listed();

@@ -15,7 +15,7 @@ import type { Mutex } from './mutex.ts';
 export type CacheState = 'listing' | 'synced' | 'stale' | 'not-served' | 'closed';
 
 /** Why a full list was read. */
-export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served' | 'behind';
+export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served' | 'behind' | 'restored';
 
 export interface CacheCounters {
   lists: Record<ListReason, number>;
@@ -43,6 +43,8 @@ export type CacheEvent =
   | { readonly kind: 'list'; readonly reason: ListReason; readonly objects: number; readonly durationMs: number }
   | { readonly kind: 'failure'; readonly error: KubeError; readonly retryInMs: number }
   | { readonly kind: 'undecodable'; readonly error: KubeError }
+  /** The server's version is older than the contents: its data was restored from a backup. A full list follows. */
+  | { readonly kind: 'restored'; readonly held: string; readonly served: string }
   /** A list lacks so many objects that a second list has to lack them too before they count as gone. */
   | { readonly kind: 'shrunk'; readonly absent: number; readonly had: number; readonly againInMs: number };
 

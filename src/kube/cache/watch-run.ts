@@ -15,6 +15,8 @@ export type WatchEnd =
   | { readonly kind: 'limit' }
   /** The version to resume from is too old for the server. */
   | { readonly kind: 'gone' }
+  /** The server has not reached that version: its data was restored from a backup. */
+  | { readonly kind: 'restored'; readonly served: string }
   | { readonly kind: 'undecodable'; readonly error: KubeError }
   | {
       readonly kind: 'silent';
@@ -39,6 +41,10 @@ export interface WatchRun<T> {
   readonly bookmarkSilenceMs: number;
   /** Ends the watch as silent: the server has answered a write, and the event does not arrive. */
   readonly overdue: AbortSignal;
+  /** When the server is asked whether it has reached the watch's version at all, in the clock's milliseconds. */
+  askAt(): number;
+  /** Asks; `askAt` is later then. @returns the server's version, if it is older */
+  ask(): Promise<string | undefined>;
   opened(): void;
   /** The events that a chunk of the stream completed, also those before an undecodable line. */
   events(events: readonly FollowedEvent<T>[]): void;
@@ -89,11 +95,17 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
       const now = clock.now();
       const limitIn = started + run.limitMs - now;
       const silenceIn = receivedAt + silenceMs - now;
+      const askIn = run.askAt() - now;
       if (limitIn <= 0) end({ kind: 'limit' });
       else if (silenceIn <= 0) {
         const text = `nothing received for ${Math.round((now - receivedAt) / 1000)} s`;
         end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: receivedAt === started });
-      } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, LONGEST_TIMER_MS));
+      } else if (askIn <= 0) {
+        void run.ask().then((served) => {
+          if (served !== undefined) end({ kind: 'restored', served });
+        });
+        arm();
+      } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, askIn, LONGEST_TIMER_MS));
     };
     const overdue = (): void => {
       const text = `nothing received for ${Math.round((clock.now() - receivedAt) / 1000)} s, although the server answered a write of this kind`;

@@ -184,7 +184,14 @@ function conflictsRest(): () => void {
 }
 
 function alwaysLeading(): () => void {
-  return replaced(LeaderElection.prototype, 'isLeader', () => () => true);
+  const { prototype } = LeaderElection;
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'leads') as PropertyDescriptor;
+  Object.defineProperty(prototype, 'leads', { ...descriptor, get: () => ({ name: 'lease', passes: () => true }) });
+  const undo = replaced(prototype, 'isLeader', () => () => true);
+  return () => {
+    undo();
+    Object.defineProperty(prototype, 'leads', descriptor);
+  };
 }
 
 function sentTwice(): () => void {

@@ -163,6 +163,10 @@ export const REASONS = {
     means: 'Event of a pod whose addresses the API server did not let Kiln write; the message begins with the reason of its condition',
     next: 'see the message; kubectl describe pod',
   },
+  ChassisConflict: {
+    means: 'two nodes have one chassis (system-id): OVN reaches the pods of one of them alone',
+    next: 'on the node that was copied: ovs-vsctl set open_vswitch . external_ids:system-id=NAME, and restart ovn-controller',
+  },
   NodeAddressConflictWithSubnet: {
     means: 'the InternalIP of the node lies in the CIDR of a Subnet of the default Vpc; that CIDR does not take effect',
     next: 'change spec.cidrBlock of the Subnet',

@@ -1,21 +1,15 @@
 /** The chassis that host the external ports of routers: those of nodes with the label of a gateway node. */
 import { createHash } from 'node:crypto';
-import { annotationKey } from '../../api/well-known.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { nodeChassis } from '../node/node-chassis.ts';
 import { nodeReady } from '../node/node-ready.ts';
 import type { RowOutput } from '../output.ts';
 
 /** Priority of the first chassis, as with Kube-OVN. The highest one that is alive hosts the port. */
 const FIRST_PRIORITY = 100;
-
-/** The chassis of a node, which its agent writes into an annotation; empty until then. */
-export const nodeChassis: Query<string> = defineQuery('node-chassis', (world, node) => {
-  const { annotations = {} } = world.nodes.get(node)?.metadata ?? {};
-  return annotations[annotationKey.chassis] ?? '';
-});
 
 /**
  * The chassis of those gateway nodes that can host a port, also of ones that are not ready. Among the chassis of a port OVN passes it on as soon as one is silent, without us; but one that

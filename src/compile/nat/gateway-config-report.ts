@@ -11,7 +11,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { externalProblem, reservationProblem } from './external-problem.ts';
-import { nodeChassis } from './gateway-chassis.ts';
+import { nodeChassis } from '../node/node-chassis.ts';
 import { nextHopProblems } from './gateway-next-hop.ts';
 import { gatewayConfigFinding } from './gateway-config-finding.ts';
 

@@ -509,3 +509,35 @@ test('the join Subnet changes from two families to one: its nodes keep the addre
   assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
   assert.equal(bench.writesAfterRestart(), 0);
 });
+
+test('nodes with one chassis: each has a condition that names the others and the way out; one with a chassis of its own has none', () => {
+  const { bench } = new PodScene();
+  const put = (name: string, chassis: string, address: string): void =>
+    void bench.put('nodes', {
+      metadata: { name, annotations: { 'ovn.kubernetes.io/chassis': chassis } },
+      spec: {},
+      status: { addresses: [{ type: 'InternalIP', address }] },
+    });
+  put('a', 'copied', '192.168.1.31');
+  put('b', 'copied', '192.168.1.32');
+  put('c', 'own', '192.168.1.33');
+  const told = (): readonly string[] => {
+    bench.converge();
+    return ['a', 'b', 'c', 'd'].flatMap((name) => {
+      const { reason = '', message = '' } = bench.condition('nodes', name, 'WithoutEffect') ?? {};
+      return reason === 'ChassisConflict' ? [`${name}: ${message}`] : [];
+    });
+  };
+  const [first = '', second = '', ...more] = told();
+  assert.match(
+    first,
+    /^a: Node a: metadata\.annotations\[ovn\.kubernetes\.io\/chassis\] "copied" is the chassis of Node b as well: .*; .*ovs-vsctl set/,
+  );
+  assert.match(second, /^b: .* is the chassis of Node a as well/);
+  assert.deepEqual(more, []);
+  put('d', 'own', '192.168.1.34');
+  assert.equal(told().length, 4);
+  put('d', 'd', '192.168.1.34');
+  put('b', 'b', '192.168.1.32');
+  assert.deepEqual(told(), []);
+});

@@ -28,7 +28,7 @@ import { portAddressText } from '../pod/port/pod-port.ts';
 import { isWithin, subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
-import { nodeChassis } from '../nat/gateway-chassis.ts';
+import { nodeChassis } from '../node/node-chassis.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
 import { translations } from '../nat/translation.ts';
 import { addressOutputs, networkWithout, ownerOf, patchOf } from './address-object.ts';

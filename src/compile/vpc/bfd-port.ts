@@ -12,7 +12,7 @@ import { rowId } from '../../nb/row-id.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { nodeChassis } from '../nat/gateway-chassis.ts';
+import { nodeChassis } from '../node/node-chassis.ts';
 import type { Json, RowOutput } from '../output.ts';
 import { macExternalId, rowMac } from '../row-mac.ts';
 import { vpcFindings } from './vpc-state.ts';

@@ -1,3 +1,1 @@
-import { ofAnnotations } from '../../compile/ineffective-check.ts';
-
-export const ineffective = ofAnnotations('nodes');
+export { nodeFindings as ineffective } from '../../compile/node/node-chassis.ts';

@@ -1,6 +1,6 @@
 import type { Node } from '../../api/kubernetes/core.ts';
 import { groupName } from '../../api/names.ts';
-import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { annotationKey, kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { allocatedSubnets } from '../../world/allocated-subnets.ts';
 import { kindTable } from '../../world/kind-table.ts';
@@ -12,6 +12,11 @@ export const table = kindTable<Node>({
   indexes: () => ({
     internalIp: ({ status }) =>
       (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
+    /** By the name of their chassis. */
+    chassis: ({ metadata }) => {
+      const chassis = metadata.annotations?.[annotationKey.chassis] ?? '';
+      return chassis === '' ? [] : [chassis];
+    },
     /** `true` for gateway nodes of external networks. */
     externalGateway: ({ metadata }) => (metadata.labels?.[labelKey.externalGateway] === 'true' ? ['true'] : []),
     /** `true` for those that Kiln labelled. */

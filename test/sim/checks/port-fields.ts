@@ -41,7 +41,7 @@ export function portFaults(world: World, name: string, { spec }: Subnet, pod: Po
       ? [`router in its annotations is ${ovnAnnotation(pod, 'logical_router')}`]
       : []),
     ...(byNode !== undefined && ovnAnnotation(pod, 'routed') !== 'true' ? ['annotation routed is not there'] : []),
-    ...chassisFaults(pod, row, annotation('activation_strategy') !== ''),
+    ...chassisFaults(world, pod, row, annotation('activation_strategy') !== ''),
     ...optionFaults(world, pod, row, annotation),
   ];
 }
@@ -49,12 +49,13 @@ export function portFaults(world: World, name: string, { spec }: Subnet, pod: Po
 /**
  * Where OVN expects the port: on any chassis, except for a port that is silent at first, or one of a machine that migrates or has migrated.
  */
-function chassisFaults(pod: Pod, row: Row, silent: boolean): readonly string[] {
+function chassisFaults(world: World, pod: Pod, row: Row, silent: boolean): readonly string[] {
   const options = mapOf(row['options']);
   const chassis = options.get('requested-chassis') ?? '';
   const node = pod.spec.nodeName ?? '';
   if (ovnAnnotation(pod, 'virtualmachine') !== '') return [];
-  const expected = silent && node !== '' ? `${node},${node}` : '';
+  const named = world.nodes.peek(node)?.metadata.annotations?.['ovn.kubernetes.io/chassis'] ?? node;
+  const expected = silent && node !== '' ? `${named},${named}` : '';
   return chassis === expected ? [] : [`chassis of its port is ${chassis || 'any'}, and not ${expected || 'any'}`];
 }
 

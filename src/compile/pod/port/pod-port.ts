@@ -11,6 +11,7 @@ import type { World } from '../../../world/world.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
 import { retainedRow } from '../../retained-row.ts';
 import { machineOptions } from '../interface/machine.ts';
+import { requestedChassis } from '../../node/node-chassis.ts';
 import type { ChassisOptions } from '../view/migration.ts';
 import type { ColumnValue, Output, RowOutput } from '../../output.ts';
 import type { Binding } from '../address/pod-binding.ts';
@@ -179,7 +180,8 @@ function chassisOptions(world: World, nic: PodInterface): ChassisOptions {
   const moving = machineOptions(world, nic);
   const { node } = nic.pod;
   if (Object.keys(moving).length > 0 || node === '' || annotationOf(nic, 'activation_strategy').trim() === '') return moving;
-  return { 'requested-chassis': `${node},${node}`, 'activation-strategy': 'rarp' };
+  const chassis = world.ask(requestedChassis, node);
+  return { 'requested-chassis': `${chassis},${chassis}`, 'activation-strategy': 'rarp' };
 }
 
 /** DHCP options of the port itself, which replace those of the Subnet; possible also if the Subnet has no DHCP. */

@@ -266,3 +266,45 @@ test('activation_strategy: the port of that interface is inactive on its node un
   made.bench.converge();
   assert.deepEqual(made.bench.map('Logical_Switch_Port', 'web.shop', 'options'), {});
 });
+
+test('nodes whose chassis have other names, as by the packages of a host: the port has these, and an edit of one is followed', () => {
+  const made = scene();
+  const address = made.addressOf('shop/a');
+  const named = (node: string, chassis: string): void => {
+    const { metadata, spec, status } = made.bench.object('nodes', node) ?? assert.fail(node);
+    made.bench.put('nodes', {
+      metadata: { ...metadata, annotations: { ...metadata.annotations, 'ovn.kubernetes.io/chassis': chassis } },
+      spec,
+      ...(status !== undefined && { status }),
+    });
+  };
+  named('n1', 'c7a5');
+  named('n2', 'n2.example.org');
+  migration(made, 'move', 'Running');
+  target(made, 'b', 'n2', 'move');
+  const options = (requested: string): object => ({ 'requested-chassis': requested, 'activation-strategy': 'rarp' });
+  assert.deepEqual(seen(made, address), { options: options('c7a5,n2.example.org'), ...atSource });
+  named('n2', 'b8b8');
+  assert.deepEqual(seen(made, address), { options: options('c7a5,b8b8'), ...atSource });
+  migration(made, 'move', 'Succeeded');
+  assert.deepEqual(seen(made, address), { options: only('b8b8'), ...atTarget });
+});
+
+test('a pod that is silent at first has the chassis of its node', () => {
+  const made = scene();
+  const { metadata, spec, status } = made.bench.object('nodes', 'n2') ?? assert.fail();
+  made.bench.put('nodes', {
+    metadata: { ...metadata, annotations: { ...metadata.annotations, 'ovn.kubernetes.io/chassis': 'c9' } },
+    spec,
+    ...(status !== undefined && { status }),
+  });
+  for (const [node, chassis] of [
+    ['n2', 'c9'],
+    ['n3', 'n3'],
+  ] as const) {
+    made.pod(`quiet-${node}`, { node, annotations: { 'ovn.kubernetes.io/activation_strategy': 'rarp' } });
+    made.bench.converge();
+    const options = made.bench.map('Logical_Switch_Port', `quiet-${node}.shop`, 'options');
+    assert.deepEqual(options, { 'requested-chassis': `${chassis},${chassis}`, 'activation-strategy': 'rarp' });
+  }
+});

@@ -6,6 +6,7 @@
  * pod is the primary while it lives.
  */
 import type { World } from '../../../world/world.ts';
+import { requestedChassis } from '../../node/node-chassis.ts';
 import type { PodView } from './pod-view.ts';
 
 /** Columns `options` of the port: `requested-chassis`, `activation-strategy` (ovn-nb(5), Logical_Switch_Port). */
@@ -58,13 +59,14 @@ export function chassisOptionsOf(world: World, primary: PodView, pods: readonly 
     .at(-1);
   if (target === undefined || pods.length < 2 || primary.node === '') return {};
   const reached = target.key === primary.key;
+  const chassis = ({ node }: PodView): string => world.ask(requestedChassis, node);
   switch (stageOf(world, target)) {
     case 'moved':
-      return reached ? { 'requested-chassis': primary.node } : {};
+      return reached ? { 'requested-chassis': chassis(primary) } : {};
     case 'failed':
-      return reached ? {} : { 'requested-chassis': primary.node };
+      return reached ? {} : { 'requested-chassis': chassis(primary) };
     default:
       if (reached || !target.alive || target.node === '' || target.node === primary.node) return {};
-      return { 'requested-chassis': `${primary.node},${target.node}`, 'activation-strategy': 'rarp' };
+      return { 'requested-chassis': `${chassis(primary)},${chassis(target)}`, 'activation-strategy': 'rarp' };
   }
 }

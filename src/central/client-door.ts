@@ -63,6 +63,8 @@ export class ClientDoor {
       ...{ handshakeTimeout: HANDSHAKE_MS, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS },
     });
     server.on('secureConnection', (client) => {
+      // Its handshake ended after the door was closed.
+      if (this.#server !== server) return void client.destroy();
       const isCentral = client.getPeerX509Certificate()?.verify(publicKey) === true;
       this.#admit(client, isCentral ? REQUESTS_OF_CENTRAL : REQUESTS_OF_NODES);
     });
@@ -77,11 +79,11 @@ export class ClientDoor {
     server.listen(port, isIPv6(address) ? '::' : '0.0.0.0');
   }
 
-  async close(): Promise<void> {
-    const server = this.#server;
+  close(): void {
+    // It listens no more; a handshake under way is not waited for.
+    if (this.#server?.listening === true) this.#server.close();
     this.#server = undefined;
     for (const client of this.#clients) client.destroy();
-    if (server?.listening === true) await new Promise((resolve) => server.close(resolve));
   }
 
   #admit(client: TLSSocket, requests: ReadonlySet<string>): void {

@@ -87,7 +87,7 @@ export class Member {
     }
     await this.#northd.stop();
     // Clients go to another member before this one's databases end.
-    for (const door of Object.values(this.#doors)) await door.close();
+    for (const door of Object.values(this.#doors)) door.close();
     for (const database of this.#databases) await database.stop();
   }
 

@@ -213,7 +213,7 @@ for (const release of ['system', '25.03'] as const) {
       const sbctl = ['ovn-sbctl', `--db=${remote('sb')}`, ...tls('of nodes')] as const;
       await runProgram(scene.command([...sbctl, '--', 'init', '--', 'set-connection', `ptcp:${port}:127.0.0.1`]));
       await assert.rejects(runProgram(scene.command(['ovsdb-client', '--timeout=5', 'list-dbs', `tcp:127.0.0.1:${port}`])));
-      for (const door of doors) await door.close();
+      for (const door of doors) door.close();
     });
   });
 }

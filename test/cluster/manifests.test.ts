@@ -76,7 +76,14 @@ test('members of OVN, the controller and Open vSwitch become ready by themselves
   await cluster.kubectl('-n', 'kube-system', 'wait', '--for=condition=Ready', 'pod', '-l', 'app=kiln-ovs', '--timeout=300s');
   const status = await inMember('ovs-appctl', '-t', '/run/ovn/ovnnb_db.ctl', 'cluster/status', 'OVN_Northbound');
   assert.equal(status.match(/ at ssl:172\.18\./g)?.length, 3, status);
-  assert.match(await inMember('ovn-nbctl', '--no-leader-only', 'get-connection'), /pssl:6641/);
+  const file = (what: string): string => `/var/lib/kiln/ovn/tls/northd-${what}`;
+  const keys = [`--private-key=${file('key')}`, `--certificate=${file('cert')}`, `--ca-cert=${file('cacert')}`];
+  for (const [tool, port] of [
+    ['ovn-nbctl', 6641],
+    ['ovn-sbctl', 6642],
+  ] as const)
+    // The ports of clients.
+    await inMember(tool, '--no-leader-only', `--db=ssl:127.0.0.1:${port}`, ...keys, 'show');
 });
 
 test('a member that is deleted comes back, and no container was started again', { skip }, async () => {

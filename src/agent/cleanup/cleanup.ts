@@ -12,7 +12,7 @@ import { ourLinks } from '../kernel/ip-observation.ts';
 import { observeNamespace } from '../kernel/namespace-target.ts';
 import type { Programs } from '../kernel/programs.ts';
 import { listRouting } from '../kernel/routing-target.ts';
-import { listOurRules } from '../packet-filter/other-firewalls-target.ts';
+import { listChains } from '../packet-filter/other-firewalls-target.ts';
 import { TABLES } from '../packet-filter/packet-filter-target.ts';
 import { declareIndexes } from '../vswitch/port-diff.ts';
 import { declareQosIndexes } from '../vswitch/port-qos-diff.ts';
@@ -159,7 +159,7 @@ async function remains(
       return seen.kind === 'present' && seen.ours ? gatewayNamespace : undefined;
     }),
     tables,
-    chains: await read('rules in chains of other programs', new Map(), async () => await listOurRules(programs)),
+    chains: await read('rules in chains of other programs', new Map(), async () => await listChains(programs)),
     routing: await read('rules of routing', [], async () => await listRouting(programs)),
     files: await cniFiles(places, (file) => readFile(file).catch(() => undefined)),
   };

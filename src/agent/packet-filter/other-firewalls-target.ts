@@ -7,7 +7,7 @@ import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';
 import { ListedTarget } from '../listing/listed-target.ts';
 import type { AcceptedDeviceOutput } from '../world/outputs.ts';
-import { chainLines, FILTER_CHAINS, type FilterChain, type ListedRule, ourRules } from './other-firewalls.ts';
+import { chainLines, FILTER_CHAINS, type FilterChain, type ListedRule, rulesOf } from './other-firewalls.ts';
 
 const ID = 'accepted-device';
 
@@ -24,7 +24,7 @@ export class OtherFirewallsTarget extends ListedTarget<AcceptedDeviceOutput, Cha
   }
 
   protected async list(): Promise<ChainRules> {
-    return await listOurRules(this.programs);
+    return await listChains(this.programs);
   }
 
   /** Lines for `nft -f`. */
@@ -44,10 +44,10 @@ export class OtherFirewallsTarget extends ListedTarget<AcceptedDeviceOutput, Cha
 }
 
 /**
- * Our rules in each chain that exists. Names of tables are few; chains of kube-proxy can be many, so only those that matter are listed.
+ * The rules of each chain that exists. Names of tables are few; chains of kube-proxy can be many, so only those that matter are listed.
  * @throws Error if the kernel cannot be asked
  */
-export async function listOurRules(programs: Programs): Promise<ChainRules> {
+export async function listChains(programs: Programs): Promise<ChainRules> {
   const tables = await programs.run(['nft', 'list', 'tables']);
   if (!tables.ok) throw new Error(tables.message);
   const present = new Set(tables.output.split('\n').map((line) => line.replace(/^table /, '').trim()));
@@ -56,7 +56,7 @@ export async function listOurRules(programs: Programs): Promise<ChainRules> {
     if (!present.has(chain.table)) continue;
     const ran = await programs.run(['nft', '--stateless', '--handle', 'list', 'chain', ...chain.table.split(' '), chain.chain]);
     // The program has not made this chain, or is just loading its rules again.
-    if (ran.ok) rules.set(chain, ourRules(ran.output));
+    if (ran.ok) rules.set(chain, rulesOf(ran.output));
   }
   return rules;
 }

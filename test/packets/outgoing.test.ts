@@ -192,6 +192,49 @@ test(
   },
 );
 
+if (onPath('iptables') !== undefined)
+  test(
+    "kube-proxy's filter in iptables holds for pods, wherever it stands, and what nobody judges passes a policy that drops",
+    { skip },
+    async (t) => {
+      const { namespace } = one.node;
+      const iptables = async (...rule: readonly string[]): Promise<string> => await namespace.run('iptables', ...rule);
+      const [noEndpoints, notFromHere] = ['10.96.0.60', '10.96.0.61'];
+      t.after(() => namespace.run('nft', 'delete', 'table', 'ip', 'filter'));
+      await iptables('--policy', 'FORWARD', 'DROP');
+      // As Docker and the packages of distributions leave it. Ours are there before kube-proxy comes.
+      await iptables('--append', 'FORWARD', '--jump', 'REJECT', '--reject-with', 'icmp-host-prohibited');
+      const chain = async (): Promise<string> => await namespace.run('nft', '--stateless', 'list', 'chain', 'ip', 'filter', 'FORWARD');
+      await until('our rules are there', async () => (await chain()).split('comment "kiln"').length === 3);
+      await untilSources('before kube-proxy', web, [one.node.address]);
+      // kube-proxy puts its own first, and another program puts one behind all.
+      await iptables('--insert', 'FORWARD', '--destination', noEndpoints, '--match', 'conntrack', '--ctstate', 'NEW', '--jump', 'REJECT');
+      await outside.run('ip', 'address', 'add', `${notFromHere}/32`, 'dev', 'eth0');
+      await namespace.run('ip', 'route', 'add', `${notFromHere}/32`, 'via', OUTSIDE);
+      await namespace.run('ip', 'route', 'add', `${noEndpoints}/32`, 'via', OUTSIDE);
+      assert.ok(await web.sandbox.reaches(notFromHere), 'nobody has judged it yet');
+      await iptables('--delete', 'FORWARD', '--jump', 'REJECT', '--reject-with', 'icmp-host-prohibited');
+      await iptables('--append', 'FORWARD', '--destination', notFromHere, '--jump', 'DROP');
+      await until('our rules are behind it', async () => /daddr 10\.96\.0\.61 [^]*comment "kiln"[^]*comment "kiln"/.test(await chain()));
+      const attempt = async (address: string): Promise<string> => {
+        const client = `require('net').connect(80, '${address}').on('connect', () => process.exit(console.log('open'))).on('error', (e) => console.log(e.code)).setTimeout(2000, () => process.exit(console.log('silent')))`;
+        return (await web.sandbox.namespace.run(process.execPath, '-e', client)).trim();
+      };
+      assert.equal(await attempt(noEndpoints), 'ECONNREFUSED', 'a Service without endpoints');
+      assert.equal(await attempt(notFromHere), 'silent', 'loadBalancerSourceRanges');
+      assert.equal(await web.sandbox.reaches(notFromHere, { seconds: 2 }), false);
+      await untilSources('what nobody judges', web, [one.node.address]);
+      assert.ok(await namespace.reaches(web.address));
+      const before = await chain();
+      await one.killAgent();
+      one.startAgent();
+      await until('the agent sees what is right', async () => (await one.agentCommand('status')).exit === 0);
+      assert.equal(await chain(), before, 'a restart writes nothing');
+      for (const address of [noEndpoints, notFromHere]) await namespace.run('ip', 'route', 'delete', `${address}/32`);
+      await outside.run('ip', 'address', 'delete', `${notFromHere}/32`, 'dev', 'eth0');
+    },
+  );
+
 if (hasFirewalld)
   test('N26: firewalld: pods pass it, a reload of it keeps our rules, and the agent keeps its', { skip }, async () => {
     const { namespace } = one.node;
@@ -305,6 +348,8 @@ if (existsSync(PORTMAP) && onPath('iptables') !== undefined)
     await portmap('ADD', web, mapping);
     assert.equal(await ask(outside), `::ffff:${OUTSIDE}`);
     assert.equal(await ask(db.sandbox.namespace), '::ffff:100.64.0.2', 'a pod of another node, by the interface of this node');
+    assert.equal(await ask(two.node.namespace), '::ffff:100.64.0.2', 'another node itself');
+    assert.notEqual(await ask(namespace), '', 'the node itself');
     await portmap('DEL', web, mapping);
     assert.equal(await ask(outside), 'ECONNREFUSED');
     // The plugin leaves its chains.

@@ -1,4 +1,5 @@
 /** The objects of the API server that concern this node, and annotations and labels of those that rules change. */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import { AGENT_TABLES } from '../../kinds/generated/agent-tables.ts';
@@ -25,11 +26,16 @@ export interface ObjectsTargetOptions {
   readonly wake: () => void;
 }
 
+/** An object as the cache keeps it. */
+interface Viewed extends KubeObject {
+  readonly view?: unknown;
+}
+
 export class ObjectsTarget implements Target {
   readonly name = 'the API server';
   readonly desired = new KeyedOutputs<ObjectMetadataOutput>(['object-metadata'], objectId);
   readonly #options: ObjectsTargetOptions;
-  readonly #sources: readonly ListWatchCache<KubeObject>[];
+  readonly #sources: readonly ListWatchCache<Viewed>[];
   /** Kinds that are listed again since the server's data was restored from a backup. */
   readonly #restored = new Set<string>();
   #sent = false;
@@ -44,9 +50,14 @@ export class ObjectsTarget implements Target {
       // Each table is that of its own kind: one is opened of the other.
       const { resource: kind, selects, optional, view } = AGENT_TABLES[resource] as AgentTable<KubeObject, unknown>;
       const table = tables[resource] as Table<unknown>;
-      const cache = new ListWatchCache<KubeObject>({
+      const cache = new ListWatchCache<Viewed>({
         ...shared,
         resource: kind,
+        trim: ({ metadata, ...object }) => ({
+          metadata: { name: metadata.name, namespace: metadata.namespace, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
+          view: view({ metadata, ...object }, node),
+        }),
+        unread: 'managedFields',
         ...(selects && { fieldSelector: selects(node) }),
         ...(optional && { optional }),
         onCacheEvent: (event) => {
@@ -58,8 +69,9 @@ export class ObjectsTarget implements Target {
       cache.onDelta((deltas) => {
         for (const { type, object } of deltas) {
           const key = keyOf(object.metadata);
-          if (type === 'upsert') table.set(key, view(object));
-          else table.delete(key);
+          if (type === 'delete') table.delete(key);
+          // Most changes, such as a heartbeat of some node, are of nothing that rules read.
+          else if (!isDeepStrictEqual(table.peek(key), object.view)) table.set(key, object.view);
         }
         this.examineAll();
         wake();

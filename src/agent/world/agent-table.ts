@@ -10,8 +10,8 @@ export interface AgentTable<T, V> {
   readonly selects?: (node: string) => string;
   /** A cluster may lack the kind. */
   readonly optional?: true;
-  /** What rules read. A pure function; it drops all else, since each node keeps a copy. */
-  readonly view: (object: T) => V;
+  /** What rules read on a node. A pure function; it drops all else, since each node keeps a copy. */
+  readonly view: (object: T, node: string) => V;
   readonly indexes?: Indexes<V>;
 }
 

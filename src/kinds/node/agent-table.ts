@@ -3,7 +3,7 @@ import { agentTableOf } from '../../agent/world/agent-table.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { resource } from './resource.ts';
 
-/** The node itself. */
+/** A node. Of another one than that of the agent, its addresses alone. */
 export interface NodeFacts extends WrittenObject {
   /** Its InternalIP addresses. */
   readonly addresses: readonly string[];
@@ -20,18 +20,21 @@ interface NodeObject extends KubeObject {
   };
 }
 
-/** This node alone. */
 export const agentTable = agentTableOf({
   resource,
-  selects: (node) => `metadata.name=${node}`,
-  view: ({ metadata: { uid, annotations, labels }, status }: NodeObject): NodeFacts => ({
-    uid: uid ?? '',
-    annotations: annotations ?? {},
-    labels: labels ?? {},
-    conditions: networkUnavailable(status?.conditions),
-    addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
-    ...registriesOf(status?.images),
-  }),
+  view: ({ metadata, status }: NodeObject, node: string): NodeFacts => {
+    const { name, uid = '', annotations, labels } = metadata;
+    const addresses = (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address);
+    if (name !== node) return { uid, annotations: {}, labels: {}, conditions: {}, addresses };
+    return {
+      uid,
+      annotations: annotations ?? {},
+      labels: labels ?? {},
+      conditions: networkUnavailable(status?.conditions),
+      addresses,
+      ...registriesOf(status?.images),
+    };
+  },
 });
 
 function registriesOf(images: NonNullable<NodeObject['status']>['images'] = []): Pick<NodeFacts, 'registries'> {

@@ -10,7 +10,7 @@ test('a node has of a Subnet what is in effect: the accepted spec while a later 
   const accepted = acceptedSpecText('u', SPEC) ?? assert.fail();
   const seen = (annotations: Readonly<Record<string, string>>): readonly unknown[] => {
     const metadata = { name: 'red', uid: 'u', annotations };
-    const { cidrs, natOutgoing, mtu } = agentTable.view({ metadata, spec: { cidrBlock: '10.9.0.0/16', mtu: 1300 } });
+    const { cidrs, natOutgoing, mtu } = agentTable.view({ metadata, spec: { cidrBlock: '10.9.0.0/16', mtu: 1300 } }, 'node-1');
     return [cidrs, natOutgoing, mtu];
   };
   assert.deepEqual(seen({}), [['10.9.0.0/16'], false, 1300]);
@@ -22,7 +22,7 @@ test('a node has of a Subnet what is in effect: the accepted spec while a later 
 
 test('an egress gateway counts unless packets are translated, or its table is one that the host uses', () => {
   const egress = (spec: object): unknown =>
-    agentTable.view({ metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', ...spec } }).egress;
+    agentTable.view({ metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', ...spec } }, 'node-1').egress;
   const gateway = { externalEgressGateway: '172.18.0.9, nonsense', policyRoutingTableID: 1001, policyRoutingPriority: 0 };
   assert.deepEqual(egress(gateway), { gateways: ['172.18.0.9'], table: 1001, priority: 1 });
   assert.deepEqual(

@@ -23,18 +23,21 @@ class Scene {
     world.nodes.set('node-1', { uid: 'n', addresses: [], annotations: {}, labels: {}, conditions: {} });
     world.vlans.set('v0', { providerNetwork: 'net1', tag: 0 });
     const spec = { vlan: 'v0', cidrBlock: '172.31.0.0/24,fd31::/64', gateway: '172.31.0.1,fd31::1' };
-    world.subnets.set('external', subnetTable.view({ metadata: { name: 'external' }, spec }));
+    world.subnets.set('external', subnetTable.view({ metadata: { name: 'external' }, spec }, 'node-1'));
     this.eip();
   }
 
   eip(status: object = {}, more: object = {}, spec: object = {}): void {
     this.world.ovnEips.set(
       'node-1',
-      agentTable.view({
-        metadata: { name: 'node-1', uid: 'e', ...more },
-        spec: { externalSubnet: 'external', type: 'lsp', ...spec },
-        status: { v4Ip: '172.31.0.5', v6Ip: 'fd31::5', macAddress: MAC.toUpperCase(), ...status },
-      }),
+      agentTable.view(
+        {
+          metadata: { name: 'node-1', uid: 'e', ...more },
+          spec: { externalSubnet: 'external', type: 'lsp', ...spec },
+          status: { v4Ip: '172.31.0.5', v6Ip: 'fd31::5', macAddress: MAC.toUpperCase(), ...status },
+        },
+        'node-1',
+      ),
     );
   }
 

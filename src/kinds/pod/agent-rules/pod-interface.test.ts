@@ -101,7 +101,7 @@ test('nothing is undone in pods whose runtime may have a network of its own: a v
   const ofMachine = (): unknown => run(world).find(({ kind }) => kind === 'device');
   assert.ok(!Object.hasOwn(ofMachine() as object, 'ofMachine'));
   const [metadata, spec] = [{ name: 'web', namespace: 'shop', uid: 'u', annotations: ANNOTATIONS }, { runtimeClassName: 'gvisor' }];
-  world.pods.set('shop/web', agentTable.view({ metadata, spec }));
+  world.pods.set('shop/web', agentTable.view({ metadata, spec }, 'node-1'));
   assert.partialDeepStrictEqual(ofMachine(), { ofMachine: true });
 });
 
@@ -111,7 +111,7 @@ test('the port is that of a virtual machine only for a pod that the machine owns
   const owned = (kind: string, apiVersion: string, name = 'vm'): object => ({ ownerReferences: [{ kind, apiVersion, name, uid: 'm' }] });
   const port = (more: object): unknown => {
     const metadata = { name: 'web', namespace: 'shop', uid: 'u', annotations, ...more };
-    world.pods.set('shop/web', agentTable.view({ metadata }));
+    world.pods.set('shop/web', agentTable.view({ metadata }, 'node-1'));
     const found = run(world).find((output) => output.kind === 'port');
     return found?.externalIds['iface-id'];
   };

@@ -279,7 +279,7 @@ test('external-gw-nic of the ConfigMap is a network of gateway nodes, as long as
     world.nodes.set('node-1', { uid: 'n', addresses: [], annotations: {}, labels, conditions: {} });
   const config = (data: object, namespace = 'kube-system'): void => {
     const metadata = { name: 'ovn-external-gw-config', namespace, uid: 'c', creationTimestamp: '2026' };
-    world.externalGatewayConfigs.set(`${namespace}/ovn-external-gw-config`, configTable.view({ metadata, data } as never));
+    world.externalGatewayConfigs.set(`${namespace}/ovn-external-gw-config`, configTable.view({ metadata, data } as never, 'node-1'));
   };
   const GATEWAY = { 'ovn.kubernetes.io/external-gw': 'true' };
   config({ 'external-gw-nic': ' eth1 ' });

@@ -66,6 +66,29 @@ test('a centralized gateway translates to the address of its entry, on that node
   assert.deepEqual(rules({ red }), [`${LEAVING} snat ip to 172.18.0.200`]);
 });
 
+test('another node, to which OVN leads replies by its own way, is translated as well; this one and the outside are not', () => {
+  const world = new NodeWorld();
+  world.subnets.set('red', SUBNET);
+  const script = (): string => {
+    const [output] = world.glance(() => outgoingNat(SETTINGS).run(world, ''));
+    return output?.kind === 'packet-filter' ? output.script : '';
+  };
+  const node = (name: string, ...addresses: readonly string[]): void =>
+    world.nodes.set(name, { uid: name, addresses, annotations: {}, labels: {}, conditions: {} });
+  node('node-3', '172.18.0.4', 'fd18:0::4', 'nonsense } accept');
+  node('node-1', '172.18.0.2', 'fd18::2');
+  node('node-2', '172.18.0.3');
+  const inSet = (family: 4 | 6): string => new RegExp(`set nodes${family} {[^}]*elements = { ([^}]*) }`).exec(script())?.[1] ?? '';
+  assert.deepEqual([inSet(4), inSet(6)], ['172.18.0.3, 172.18.0.4', 'fd18::4']);
+  for (const [family, match] of [
+    [4, 'ip'],
+    [6, 'ip6'],
+  ] as const)
+    assert.ok(script().includes(`${match} saddr @nodes${family} ${match} daddr @subnets${family} ct status dnat masquerade fully-random`));
+  world.nodes.delete('node-2');
+  assert.equal(inSet(4), '172.18.0.4');
+});
+
 test('text that is no address is left out, and never printed', () => {
   const hostile = '10.0.0.1 } accept; }; flush ruleset; {';
   const natRules = [{ action: 'forward', sources: hostile, destinations: '' }] as const;

@@ -38,10 +38,20 @@ export function outgoingNat(settings: NodeSettings): Rule<NodeWorld, NodeOutput>
         .flatMap((name) => world.subnets.get(name) ?? [])
         .filter((subnet) => isReachedFromNodes(subnet, settings));
       const centralized = subnets.filter((subnet) => subnet.centralized);
+      const nodes = otherNodes(world, settings.node);
       const translated = subnets.filter(({ natOutgoing }) => natOutgoing);
       const script = FAMILIES.flatMap((family) => [
-        ...addressSet(`subnets${family.family}`, family, subnets),
-        ...addressSet(`centralized${family.family}`, family, centralized),
+        ...addressSet(
+          `subnets${family.family}`,
+          family,
+          subnets.flatMap(({ cidrs }) => cidrs),
+        ),
+        ...addressSet(
+          `centralized${family.family}`,
+          family,
+          centralized.flatMap(({ cidrs }) => cidrs),
+        ),
+        ...addressSet(`nodes${family.family}`, family, nodes),
       ]);
       const leaving = FAMILIES.flatMap((family) => translated.flatMap((subnet) => leavingRules(subnet, family, settings.node)));
       script.push(
@@ -67,8 +77,8 @@ function chain(name: string, type: string, rules: readonly string[]): readonly s
  * An empty set has no elements, and matches nothing. Its type is that of an expression: nft up to 1.0.6 (Debian 12) ends by a signal, whatever it
  * is to do, beside a set or map that a newer nft wrote with the name of a type.
  */
-function addressSet(name: string, { family, match }: Family, subnets: readonly NodeSubnet[]): readonly string[] {
-  const elements = subnets.flatMap(({ cidrs }) => cidrs).filter((cidr) => familyOf(cidr) === family);
+function addressSet(name: string, { family, match }: Family, addresses: readonly string[]): readonly string[] {
+  const elements = addresses.filter((address) => familyOf(address) === family);
   return [
     `set ${name} {`,
     `  typeof ${match} saddr; flags interval; auto-merge;`,
@@ -77,10 +87,17 @@ function addressSet(name: string, { family, match }: Family, subnets: readonly N
   ];
 }
 
+/** InternalIPs: OVN leads what pods send to one of them through the tunnel to its node, whatever node translated the connection. */
+function otherNodes(world: NodeWorld, own: string): readonly string[] {
+  const names = [...world.nodes.keys()].filter((name) => name !== own).toSorted();
+  return names.flatMap((name) => world.nodes.get(name)?.addresses ?? []).flatMap((address) => canonicalAddress(address) ?? []);
+}
+
 /** Connections whose destination this node translated (a Service, a hostPort), where the reply would not come back through it by itself. */
 function throughThisNode({ family, match }: Family): readonly string[] {
   return [
     `${match} saddr @subnets${family} ct status dnat ${MASQUERADE}`,
+    `${match} saddr @nodes${family} ${match} daddr @subnets${family} ct status dnat ${MASQUERADE}`,
     // What such a pod sends leaves by the gateway's node.
     `${match} saddr != @subnets${family} ${match} daddr @centralized${family} ct status dnat ${MASQUERADE}`,
   ];

@@ -64,20 +64,24 @@ function endOf(lines: readonly string[], from: number): number {
 type Tables = SimulatedKernel['tables'];
 type FilterTable = NonNullable<ReturnType<Tables['get']>>;
 
-/** `insert rule ip filter FORWARD …`, or `delete rule ip filter FORWARD handle 5`; rules are kept with their handle. */
+/** `insert rule ip filter FORWARD position 4 …`, `add rule ip filter FORWARD …`, or `delete rule ip filter FORWARD handle 5`; rules are kept with their handle. */
 function changedRule(table: FilterTable | undefined, line: string): FilterTable {
   const [verb, , , , chain = '', ...words] = line.split(/\s+/);
   if (table === undefined) throw new KernelError(MISSING);
   const lines = table.text.split('\n');
   const head = lines.indexOf(`  chain ${chain} {`);
   if (head < 0) throw new KernelError(MISSING);
-  if (verb === 'delete') {
-    const found = lines.findIndex((one) => one.endsWith(`# handle ${words.at(-1)}`));
+  const withHandle = (handle: string | undefined): number => {
+    const found = lines.findIndex((one) => one.endsWith(`# handle ${handle}`));
     if (found < 0) throw new KernelError(MISSING);
-    return { ...table, text: lines.toSpliced(found, 1).join('\n') };
-  }
+    return found;
+  };
+  if (verb === 'delete') return { ...table, text: lines.toSpliced(withHandle(words.at(-1)), 1).join('\n') };
+  const [keyword, position, ...behind] = words;
+  const isPlaced = keyword === 'position';
+  const at = isPlaced ? withHandle(position) : verb === 'add' ? lines.indexOf('  }', head) : head + 1;
   const handle = Math.max(0, ...lines.map((one) => Number(/# handle (\d+)$/.exec(one)?.[1] ?? 0))) + 1;
-  return { ...table, text: lines.toSpliced(head + 1, 0, `    ${words.join(' ')} # handle ${handle}`).join('\n') };
+  return { ...table, text: lines.toSpliced(at, 0, `    ${(isPlaced ? behind : words).join(' ')} # handle ${handle}`).join('\n') };
 }
 
 function chainOf(text: string, chain: string): string {

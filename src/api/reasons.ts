@@ -360,8 +360,13 @@ export const REASONS = {
     next: 'create an OvnEip of type lsp for each gateway node, in an external Subnet of the Vpc, and see that it becomes ready',
   },
   RouteHidden: {
-    means: 'OVN takes the route with the longest prefix, and routes of enableEcmp over gateway nodes hide another route, or would',
-    next: 'do what the message says: remove one of the two, or turn enableEcmp off',
+    means:
+      'no packet of a pod takes a route, a policy or a peering of a Vpc: a policy comes before all routes (in the default Vpc that of the gateway of each Subnet), and a longer prefix before a shorter one, source or destination; or routes of enableEcmp over gateway nodes hide another route, or would',
+    next: 'do what the message says: it has the policy to add, or remove one of the two, or turn enableEcmp off',
+  },
+  PolicyPriorityZero: {
+    means: 'a policy of a Vpc has priority 0, as one without a priority has; OVN takes it for no packet',
+    next: 'write a priority from 1 on',
   },
   BfdPortUnhosted: { means: 'no node can host the BFD port of the Vpc', next: 'label a node, or correct spec.bfdPort.nodeSelector' },
   BfdUnwatched: {

@@ -701,7 +701,7 @@ test('of two default routes, one by way of the external Subnet, the last one of 
   const messages = (): readonly string[] => bench.events.filter(({ reason }) => reason === 'RouteReplaced').map(({ message }) => message);
   assert.match(
     messages()[0] ?? '',
-    /spec\.staticRoutes\[0\] "0\.0\.0\.0\/0" goes by way of 10\.50\.0\.254, and a later route of the spec by way of 172\.19\.0\.1/,
+    /spec\.staticRoutes\[0\] "0\.0\.0\.0\/0" by way of 10\.50\.0\.254 is not in effect, and the one by way of 172\.19\.0\.1 is: a later route of the spec/,
   );
   // With two routes of the user, the last one of the spec takes effect.
   bench.edit('vpcs', 'blue', { enableExternal: true, staticRoutes: [external, own, ...shared] });

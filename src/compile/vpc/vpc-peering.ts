@@ -13,6 +13,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { mayLink } from '../port-link.ts';
+import { hiddenPeering } from './hidden-routes.ts';
 import { linkProblem } from './peering-ends.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { emittedVpc, vpcFindings } from './vpc-state.ts';
@@ -104,7 +105,7 @@ export function peeringCondition(world: World, name: string): readonly Condition
     const message = `Vpc ${name}: ${faulty.field} is wrong, so this peering is left out: see condition Accepted`;
     return [{ type: 'Peered', status: 'False', reason: 'VpcPeeringInvalid', message }];
   }
-  for (const problem of [oppositeInvalid, mismatch, portConflict]) {
+  for (const problem of [oppositeInvalid, mismatch, portConflict, hidden]) {
     const found = firstOf(peerings, (peering, i) => problem(world, name, peering, i));
     if (found !== undefined) return [{ type: 'Peered', status: 'False', ...found, event: 'Warning' }];
   }
@@ -141,6 +142,14 @@ function mismatch(world: World, name: string, { remoteVpc = '', localConnectIP =
   const rule = `both ends of a peering have different addresses in one network, such as 169.254.0.1/30 and 169.254.0.2/30; Vpc ${remoteVpc} is the other end`;
   const message = `Vpc ${name}: spec.vpcPeerings[${i}].localConnectIP "${localConnectIP}" ${problem}; ${rule}`;
   return { reason: 'PeeringMismatch', message };
+}
+
+/** Nothing that a pod sends gets to this end. */
+function hidden(world: World, name: string, { remoteVpc = '' }: VpcPeering, i: number): Problem | undefined {
+  const why = hiddenPeering(world, name, i, remoteEnd(world, name, remoteVpc) ?? '');
+  return why === undefined
+    ? undefined
+    : { reason: 'RouteHidden', message: `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": ${why}` };
 }
 
 /** A router port of another program has the name of an end. */

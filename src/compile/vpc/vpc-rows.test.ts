@@ -320,7 +320,12 @@ test('a route whose next hop is an own address, or an address of a peering that 
   bench.converge();
   const reported = (...hops: readonly string[]): readonly (string | undefined)[] => {
     const staticRoutes = hops.map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? 'fd77::/64' : '10.77.0.0/24', nextHopIP }));
-    const policyRoutes = hops.map((nextHopIP, i) => ({ action: 'reroute', match: 'ip', priority: 100 + i, nextHopIP }));
+    const policyRoutes = hops.map((nextHopIP, i) => ({
+      action: 'reroute',
+      match: `ip && tcp.dst == ${i + 1}`,
+      priority: 100 + i,
+      nextHopIP,
+    }));
     bench.edit('vpcs', 'blue', { staticRoutes, policyRoutes: [] });
     bench.converge();
     const ofRoute = bench.condition('vpcs', 'blue', 'WithoutEffect');

@@ -13,6 +13,7 @@ import { bfdPortStatus } from './bfd-port.ts';
 import { hasSessions } from './bfd-sessions.ts';
 import { bfdCondition, bfdFindings } from './bfd-status.ts';
 import { gatewayConfigFindings } from '../nat/gateway-config-report.ts';
+import { hiddenRoutes } from './hidden-routes.ts';
 import { leftOutFindings } from './routes-left-out.ts';
 import { externalCondition, externalStatus, unusedExternals } from '../nat/external-status.ts';
 import { rowConflictOf } from '../row-conflict.ts';
@@ -131,6 +132,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...bfdFindings(world, view),
     ...(view.isDefault ? gatewayConfigFindings(world) : []),
     ...leftOutFindings(world, name),
+    ...world.ask(hiddenRoutes, name),
     ...hiddenDefaultRoutes(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(unansweredNextHops, name),

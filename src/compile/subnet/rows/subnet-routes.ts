@@ -23,7 +23,7 @@ import { largestNetworks, lengthOf, shortestPrefixes } from './hidden-prefixes.t
 import { sharedRoutes } from './shared-subnet-routes.ts';
 
 const RULE = 'subnet-routes';
-const SUBNET_PRIORITY = 31000;
+export const SUBNET_PRIORITY = 31000;
 
 export const subnetRoutes: Rule = {
   name: RULE,

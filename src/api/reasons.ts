@@ -61,6 +61,10 @@ export const REASONS = {
   // Pending states.
   ExternalPending: { means: 'the router has no port in the external Subnet yet', next: 'wait; if it lasts, see the Vpc and the log' },
   BfdPending: { means: 'BFD sessions of the Vpc are not in OVN yet', next: 'wait; if it lasts, see the condition External of the Vpc' },
+  BfdDown: {
+    means: 'OVN reports BFD sessions of the Vpc as down: it sends nothing to their next hops',
+    next: 'see that the other side answers BFD: the gateway, the next hop of the route, or the OvnEip of the gateway node; ovn-nbctl list BFD',
+  },
   EipPending: { means: 'the EIP that the NAT rule names has no address yet', next: 'see the EIP' },
   RouterPending: { means: 'the logical router does not exist yet', next: 'wait; if it lasts, see the log' },
   RouterPortPending: {

@@ -8,8 +8,8 @@ import type { BeforeAfter, JournaledChange, JournaledReference, JournalReason, J
 import { rowJson, valueJson } from '../journal/row-json.ts';
 import { neighbourOf } from '../nb/ownership.ts';
 import type { ParentColumn } from '../nb/tables.ts';
-import { childColumns, monitoredColumns, tableSpec } from '../nb/tables.ts';
-import type { DatabaseSchema, InputValue, Replica, Uuid } from '../ovsdb/index.ts';
+import { childColumns, monitoredColumns, REPORTED_COLUMNS, tableSpec } from '../nb/tables.ts';
+import type { DatabaseSchema, InputValue, Replica, Row, Uuid } from '../ovsdb/index.ts';
 import type { Entry, ObservedRows } from '../world/observed-rows.ts';
 import type { Part } from './transaction.ts';
 
@@ -119,7 +119,7 @@ function takeDeleted(uuid: Uuid, reason: JournalReason, taking: Taking): void {
   if (deleted.has(uuid)) return;
   const entry = rows.entry(uuid);
   if (entry === undefined) return;
-  deleted.set(uuid, draftOf(entry, 'delete', reason, rowJson(entry.row), taking));
+  deleted.set(uuid, draftOf(entry, 'delete', reason, journaledRow(entry), taking));
   for (const { column } of childColumns(entry.table)) {
     const held = entry.row[column];
     if (!(held instanceof Set)) continue;
@@ -245,10 +245,17 @@ function merged(draft: Draft, { columns, keys, removed }: Overwriting): Draft {
 }
 
 /** A set may have ten thousand members: of it the journal has those that go. */
+function journaledRow({ table, row }: Pick<Entry, 'table' | 'row'>): JsonRow {
+  const reported = REPORTED_COLUMNS[table];
+  return reported === undefined
+    ? rowJson(row)
+    : rowJson(Object.fromEntries(Object.entries(row).filter(([column]) => !reported.includes(column))) as Row);
+}
+
 function withoutSets({ table, row }: Entry): JsonRow {
   const { columns } = tableSpec(table);
   const inSets = (column: string): boolean => ['refs', 'elements', 'entries'].includes(columns[column] as string);
-  return Object.fromEntries(Object.entries(rowJson(row)).filter(([column]) => !inSets(column)));
+  return Object.fromEntries(Object.entries(journaledRow({ table, row })).filter(([column]) => !inSets(column)));
 }
 
 function inputJson(value: InputValue | undefined): JsonValue {

@@ -340,9 +340,15 @@ export const TABLES: readonly TableSpec[] = SPECS;
 /** The tables and columns that the OVSDB session monitors. */
 export function monitoredColumns(): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
-    SPECS.map(({ table, columns }) => [table, [...new Set([...Object.keys(columns), ...(JOURNALED_COLUMNS[table] ?? [])])]]),
+    SPECS.map(({ table, columns }) => [
+      table,
+      [...new Set([...Object.keys(columns), ...(JOURNALED_COLUMNS[table] ?? []), ...(REPORTED_COLUMNS[table] ?? [])])],
+    ]),
   );
 }
+
+/** Columns that OVN itself writes, and that rules report: neither Kiln nor an undo writes them. */
+export const REPORTED_COLUMNS: Readonly<Record<string, readonly string[]>> = { BFD: ['status'] };
 
 /** Columns of `table` that hold children, with the child's table. */
 export function childColumns(table: string): readonly ChildColumn[] {

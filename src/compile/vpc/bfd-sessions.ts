@@ -133,3 +133,13 @@ export function hasSessions(world: World, view: VpcView): boolean {
   const sessions = world.ask(bfdSessions, view.name);
   return sessions.length > 0 && sessions.every((session) => isOursOnceAdopted(world, sessionId(session), vpcOwner(view)));
 }
+
+export type BfdStates = Readonly<Record<'up' | 'down', readonly BfdSession[]>>;
+
+/** The sessions of a Vpc that OVN reports as up and as down. One that no route uses is never started, and is neither. */
+export const bfdStates: Query<BfdStates> = defineQuery('vpc-bfd-states', (world, vpc) => {
+  const sessions = world.ask(bfdSessions, vpc);
+  const are = (state: string): readonly BfdSession[] =>
+    sessions.filter((session) => world.rows.column(sessionId(session), 'status') === state);
+  return { up: are('up'), down: are('down') };
+});

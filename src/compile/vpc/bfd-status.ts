@@ -6,7 +6,7 @@ import { commandText } from '../../text/command-text.ts';
 import { requestedExternals } from '../../world/external-subnets.ts';
 import type { World } from '../../world/world.ts';
 import { requestedBfdPort } from './bfd-port.ts';
-import { bfdSessions, ecmpPeers, hasEcmpSubnet, hasSessions, routeSessions } from './bfd-sessions.ts';
+import { bfdSessions, bfdStates, ecmpPeers, hasEcmpSubnet, hasSessions, routeSessions } from './bfd-sessions.ts';
 import { vpcSpec } from './vpc-view.ts';
 import type { VpcView } from './vpc-view.ts';
 
@@ -33,9 +33,27 @@ export function bfdCondition(world: World, view: VpcView): readonly ConditionOut
         message: `Vpc ${name}: its Subnets with spec.enableEcmp share their traffic over gateway nodes, and fewer than two are ready: each is an OvnEip of type lsp in an external Subnet of the Vpc, with status.ready; kubectl get ovn-eips`,
       },
     ];
-  if (hasSessions(world, view)) return [{ type: 'Bfd', status: 'True', reason: 'BfdInPlace', message: '' }];
+  if (hasSessions(world, view)) {
+    const down = downText(world, name);
+    if (down !== undefined) return [{ ...bad, reason: 'BfdDown', message: down }];
+    return [{ type: 'Bfd', status: 'True', reason: 'BfdInPlace', message: '' }];
+  }
   const number = world.ask(bfdSessions, name).length;
   return [{ ...bad, reason: 'BfdPending', message: `Vpc ${name}: ${number} BFD sessions are requested and not all in place yet` }];
+}
+
+/** Most sessions that a message names. */
+const NAMED = 5;
+
+/** What OVN says of the sessions that are down; undefined if none is. A session that has just been made is down until the other side answers. */
+function downText(world: World, vpc: string): string | undefined {
+  const { up, down } = world.ask(bfdStates, vpc);
+  if (down.length === 0) return undefined;
+  const which = down.slice(0, NAMED).map(({ port, peer }) => `${peer} (port ${port})`);
+  const more = down.length > NAMED ? ` and ${down.length - NAMED} more` : '';
+  const many = up.length === 0 ? 'all its BFD sessions are down' : `${down.length} of ${up.length + down.length} BFD sessions are down`;
+  const effect = up.length === 0 ? 'no route or policy that they watch is in effect' : 'OVN sends nothing to these next hops';
+  return `Vpc ${vpc}: ${many}, with ${which.join(', ')}${more}: ${effect}; see that the other side answers BFD, and ${commandText`ovn-nbctl list BFD`}`;
 }
 
 /** Fields that need a BFD session, and have none; and a BFD port without a node. */

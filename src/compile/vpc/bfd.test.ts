@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { statusOf } from '../../explain/status.ts';
 import { NatScene } from '../../testing/nat-scene.ts';
 import type { PlainRow, RuleBench } from '../../testing/rule-bench.ts';
 
@@ -44,6 +45,47 @@ describe('enableBfd', () => {
     bench.delete('subnets', 'inside');
     bench.converge();
     assert.deepEqual(sessions(bench), []);
+  });
+
+  test('says which sessions OVN reports as down: all, some, or none; one that no route uses is neither', () => {
+    const { bench } = new NatScene();
+    const staticRoutes = ['172.20.0.7', '172.20.0.8'].map((nextHopIP) => ({
+      policy: 'policyDst',
+      cidr: '10.99.0.0/16',
+      nextHopIP,
+      ecmpMode: 'ecmp',
+    }));
+    bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true, staticRoutes });
+    bench.converge();
+    const report = (peer: string, status: string): void => {
+      const [uuid] = [...bench.northbound.table('BFD')].find(([, row]) => row['dst_ip'] === peer) ?? assert.fail(peer);
+      bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'BFD', uuid, row: { status } }]));
+      bench.converge();
+    };
+    report('172.20.0.1', 'admin_down');
+    assert.equal(bfd(bench), 'True BfdInPlace ');
+    report('172.20.0.7', 'down');
+    report('172.20.0.8', 'down');
+    assert.match(
+      bfd(bench),
+      /^False BfdDown Vpc blue: all its BFD sessions are down, with 172\.20\.0\.7 \(port blue-external\), 172\.20\.0\.8 .*: no route or policy that they watch is in effect; .*ovn-nbctl list BFD$/,
+    );
+    const shown = statusOf(bench.world, true).findings.filter(({ key }) => key === 'blue');
+    assert.deepEqual(
+      shown.map(({ what, message }) => [what, /all its BFD sessions are down/.test(message)]),
+      [['not ready', true]],
+    );
+    report('172.20.0.8', 'up');
+    assert.match(
+      bfd(bench),
+      /^False BfdDown Vpc blue: 1 of 2 BFD sessions are down, with 172\.20\.0\.7 \(port blue-external\): OVN sends nothing to these/,
+    );
+    report('172.20.0.7', 'up');
+    assert.equal(bfd(bench), 'True BfdInPlace ');
+    report('172.20.0.7', 'down');
+    assert.equal(bench.object('vpcs', 'blue')?.status?.['enableBfd'], true);
+    assert.equal(bench.writesAfterRestart(), 0, 'the state is never written');
+    assert.ok(bench.rows('BFD').some(({ status }) => status === 'down'));
   });
 
   test('adopts the session of Kube-OVN, which has no keys', () => {

@@ -159,8 +159,8 @@ export const unimplemented: readonly Scenario[] = [
         const { labels } = (await cluster.get('ovn-fip', 'h70-fip')).metadata;
         return labels?.['ovn.kubernetes.io/eip_v4_ip'] !== undefined;
       });
-      await cluster.eventually('its EIP names the kind of the rule', async () => {
-        return (await cluster.get('ovn-eip', 'h70-eip')).status?.['nat'] === 'fip';
+      await cluster.eventually('its EIP names the rule', async () => {
+        return JSON.stringify((await cluster.get('ovn-eip', 'h70-eip')).status ?? {}).includes('OvnFip h70-fip');
       });
       await cluster.deleteAll(all);
       for (const resource of kinds) {

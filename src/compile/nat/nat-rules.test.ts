@@ -422,3 +422,33 @@ test('a rule costs the same beside others: none of them runs again', () => {
   assert.equal(bench.object('ovn-dnat-rules', 'many-50')?.status?.['ready'], true);
   assert.deepEqual([third, made(24)], [second, second]);
 });
+
+test('status.nat of an OvnEip has the kinds of rules that are in effect; a rule that is not is named, with the command that says why', () => {
+  const made = new NatScene();
+  made.eip('e1');
+  const shown = (): readonly unknown[] => {
+    const { status } = made.bench.object('ovn-eips', 'e1') ?? {};
+    return [status?.['nat'], made.bench.condition('ovn-eips', 'e1', 'InUse')?.message];
+  };
+  made.put('ovn-fips', 'f1', { ovnEip: 'e1', vpc: 'nowhere', v4Ip: '10.5.0.9' });
+  const unserved = 'OvnEip e1: one NAT rule uses it: OvnFip f1; of these not in effect: OvnFip f1; kubectl describe ovn-fips.kubeovn.io f1';
+  assert.deepEqual(shown(), ['', unserved]);
+  made.bench.edit('ovn-fips', 'f1', { ovnEip: 'e1', vpc: 'blue', v4Ip: '10.5.0.9' });
+  made.bench.converge();
+  assert.deepEqual(shown(), ['fip', 'OvnEip e1: one NAT rule uses it: OvnFip f1']);
+  // One that loses against the first.
+  made.put('ovn-dnat-rules', 'd1', {
+    ovnEip: 'e1',
+    vpc: 'blue',
+    v4Ip: '10.5.0.9',
+    internalPort: '80',
+    externalPort: '80',
+    protocol: 'nonsense',
+  });
+  made.put('ovn-fips', 'f2', { ovnEip: 'e1', vpc: 'blue', v4Ip: '10.5.0.10' });
+  assert.deepEqual(shown(), [
+    'fip',
+    'OvnEip e1: 3 NAT rules use it: OvnDnatRule d1, OvnFip f1, OvnFip f2; of these not in effect: OvnDnatRule d1, OvnFip f2; kubectl describe ovn-dnat-rules.kubeovn.io d1',
+  ]);
+  assert.equal(made.bench.writesAfterRestart(), 0);
+});

@@ -30,6 +30,7 @@ import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 import { nodeChassis } from '../node/node-chassis.ts';
 import { hasExternalPort } from '../nat/external-status.ts';
+import { inEffect } from '../nat/nat-in-effect.ts';
 import { translations } from '../nat/translation.ts';
 import { addressOutputs, networkWithout, ownerOf, patchOf } from './address-object.ts';
 
@@ -111,11 +112,17 @@ outOfNetwork.define((world, name) => {
 const NAMED = 10;
 
 /** The condition that counts and names the rules that use an OvnEip; none while no rule does. */
-function inUse(name: string, { count, rules }: Uses): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
+function inUse(name: string, { count, rules, refused }: Uses): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
   if (count === 0) return { withoutConditions: ['InUse'] };
   const more = count > NAMED ? ` and ${count - NAMED} more` : '';
   const what = count === 1 ? 'one NAT rule uses' : `${count} NAT rules use`;
-  const message = `OvnEip ${name}: ${what} it: ${rules.slice(0, NAMED).join(', ')}${more}`;
+  const [first] = refused;
+  const named = refused
+    .slice(0, NAMED)
+    .map(({ text }) => text)
+    .join(', ');
+  const next = first === undefined ? '' : `; of these not in effect: ${named}; ${commandText`kubectl describe ${first.editable}`}`;
+  const message = `OvnEip ${name}: ${what} it: ${rules.slice(0, NAMED).join(', ')}${more}${next}`;
   return { conditions: [{ type: 'InUse', status: 'True', reason: 'UsedByRules', message }] };
 }
 
@@ -195,14 +202,24 @@ function notReadyYet(status: { readonly ready?: boolean } | undefined): { readon
 }
 
 interface Uses {
-  /** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
+  /** The kinds of NAT rules that name the EIP and are in effect, in the order of `status.nat`. */
   readonly nat: string;
   readonly count: number;
   /** As kind and name, sorted. */
   readonly rules: readonly string[];
+  /** Those of which nothing is in effect: nothing is translated to the address for them. */
+  readonly refused: readonly NamedRule[];
   /** Of an OvnEip: the newest rule in effect, and its Vpc; empty for none. */
   readonly last: string;
   readonly vpc: string;
+}
+
+interface NamedRule {
+  /** Kind and name. */
+  readonly text: string;
+  /** As kubectl arguments. */
+  readonly editable: readonly string[];
+  readonly isServed: boolean;
 }
 
 function usesOf(world: World, { resource, name }: AddressObject): Uses {
@@ -211,6 +228,17 @@ function usesOf(world: World, { resource, name }: AddressObject): Uses {
       .filter((rule) => world.ask(eipsOfRule, `${rules}/${rule}`).includes(name))
       .map((rule) => [rules, rule] as const),
   );
+  // NAT gateways, and so the rules of IptablesEIPs, are others' to carry out.
+  const served = resource === 'ovn-eips' ? used.filter(([rules, rule]) => inEffect(world, `${rules}/${rule}`) !== undefined) : used;
+  const named = used.map(([rules, name]): NamedRule => {
+    const { kind, plural, group } = traitsOf(rules);
+    return {
+      text: `${kind} ${name}`,
+      editable: [`${plural}.${group}`, name],
+      isServed: served.some((one) => one[0] === rules && one[1] === name),
+    };
+  });
+  named.sort((a, b) => (a.text < b.text ? -1 : 1));
   const newest = used
     .flatMap(([rules, rule]) => world.derived(translations).get(`${rules}/${rule}`) ?? [])
     .flatMap(({ age, name, result }) => (result.kind === 'translation' ? [{ age, name, vpc: result.vpc }] : []))
@@ -218,9 +246,10 @@ function usesOf(world: World, { resource, name }: AddressObject): Uses {
   return {
     last: newest.name,
     vpc: newest.vpc,
-    nat: [...new Set(used.map(([rules]) => natUseOf(rules)))].toSorted().join(','),
+    nat: [...new Set(served.map(([rules]) => natUseOf(rules)))].toSorted().join(','),
     count: used.length,
-    rules: used.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),
+    rules: named.map(({ text }) => text),
+    refused: named.filter(({ isServed }) => !isServed),
   };
 }
 

@@ -6,6 +6,7 @@ import { kilnAnnotation } from '../api/well-known.ts';
 import { diffObject } from '../diff/object-diff.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import { PodScene } from '../testing/pod-scene.ts';
+import { RESOURCES } from '../kinds/generated/resources.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { UnimplementedObject } from '../world/world.ts';
 import { objectId } from './output.ts';
@@ -133,5 +134,30 @@ test("Kube-OVN's finalizer is removed when the object is deleted, and not sooner
     );
     const [, ...more] = writes(scene, { ...reported, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
     assert.deepEqual(more, [], `${resource} waits for its other owner alone`);
+  }
+});
+
+test('the cluster-wide network policies say that they are not enforced, each on the object', () => {
+  const scene = new PodScene();
+  for (const [resource, kind] of [
+    ['adminnetworkpolicies', 'AdminNetworkPolicy'],
+    ['baselineadminnetworkpolicies', 'BaselineAdminNetworkPolicy'],
+    ['clusternetworkpolicies', 'ClusterNetworkPolicy'],
+  ] as const) {
+    const { unimplemented, optional, namespaced } = RESOURCES[resource];
+    assert.deepEqual([optional, namespaced], [true, false]);
+    const [write, ...more] = writes(scene, { resource, key: 'deny-all', feature: unimplemented });
+    assert.deepEqual(more, []);
+    const { metadata } = patchOf(write) as { readonly metadata: { readonly annotations: Readonly<Record<string, string>> } };
+    const [condition] = JSON.parse(metadata.annotations[kilnAnnotation.conditions] ?? '[]') as readonly Readonly<Record<string, unknown>>[];
+    assert.deepEqual([condition?.['type'], condition?.['status'], condition?.['reason']], ['Ready', 'False', 'NotCarriedOut']);
+    assert.match(
+      String(condition?.['message']),
+      new RegExp(`^${kind} deny-all is not implemented: .*traffic that it should deny is still allowed`),
+    );
+    assert.deepEqual(
+      write?.events.map(({ type }) => type),
+      ['Warning'],
+    );
   }
 });

@@ -15,6 +15,9 @@ import { resource as machineMigration } from '../machine-migration/resource.ts';
 import { resource as service } from '../service/resource.ts';
 import { resource as endpointSlice } from '../endpoint-slice/resource.ts';
 import { resource as networkPolicy } from '../network-policy/resource.ts';
+import { resource as adminNetworkPolicy } from '../admin-network-policy/resource.ts';
+import { resource as baselineAdminNetworkPolicy } from '../baseline-admin-network-policy/resource.ts';
+import { resource as clusterNetworkPolicy } from '../cluster-network-policy/resource.ts';
 import { resource as vip } from '../vip/resource.ts';
 import { resource as ovnEip } from '../ovn-eip/resource.ts';
 import { resource as ovnFip } from '../ovn-fip/resource.ts';
@@ -54,6 +57,9 @@ export const RESOURCES = {
   services: service,
   endpointslices: endpointSlice,
   networkpolicies: networkPolicy,
+  adminnetworkpolicies: adminNetworkPolicy,
+  baselineadminnetworkpolicies: baselineAdminNetworkPolicy,
+  clusternetworkpolicies: clusterNetworkPolicy,
   vips: vip,
   'ovn-eips': ovnEip,
   'ovn-fips': ovnFip,

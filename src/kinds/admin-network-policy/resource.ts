@@ -1,0 +1,10 @@
+import { otherKind } from '../../api/schema/resource.ts';
+
+/** As of a NetworkPolicy, the condition stays on the object. */
+export const resource = otherKind('policy.networking.k8s.io', 'v1alpha1', 'adminnetworkpolicies', 'AdminNetworkPolicy', {
+  namespaced: false,
+  conditions: 'annotation',
+  shortNames: ['anp'],
+  optional: true,
+  unimplemented: 'AdminNetworkPolicy: traffic that it should deny is still allowed',
+});

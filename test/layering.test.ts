@@ -107,7 +107,7 @@ const PURE = new Set([
   'invariants',
 ]);
 /** Packages that are as pure. */
-const PURE_PACKAGES = new Set(['yaml', '@marcbachmann/cel-js']);
+const PURE_PACKAGES = new Set(['yaml', '@marcbachmann/cel-js', 're2js']);
 const IMPURE_WORDS = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|console\.|process\.)/;
 
 /** By file or sub-folder in the folder of a kind, and by file in that of the generated files. */

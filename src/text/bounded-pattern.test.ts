@@ -70,15 +70,8 @@ test('what it does not know, or what is too large, is refused with a sentence', 
     return parsed.ok ? '' : parsed.problem;
   };
   assert.match(problem(''), /is empty/);
-  assert.match(problem('('), /"\(" without/);
-  assert.match(problem('a)'), /"\)" without/);
-  assert.match(problem('[a'), /"\[" without/);
-  assert.match(problem('*a'), /nothing before it/);
-  assert.match(problem('a**'), /two quantifiers/);
-  assert.match(problem('(?=a)'), /look-around/);
-  assert.match(problem('(a)\\1'), /means nothing here/);
-  assert.match(problem('a{2,1}'), /the lesser one first/);
-  assert.match(problem('((a{200}){200})'), /repeats too much/);
-  assert.match(problem('(((){256}){256}){256}'), /repeats too much/);
+  assert.match(problem('('), /is no regular expression of RE2: missing closing \)/);
+  for (const source of ['a)', '[a', '*a', 'a**', '(?=a)', '(a)\\1', 'a{2,1}', '((a{200}){200})', '(((){256}){256}){256}'])
+    assert.match(problem(source), /is no regular expression of RE2/, source);
   assert.match(problem('a'.repeat(201)), /longer than 200/);
 });

@@ -1,6 +1,17 @@
 /** Files of the CNI plugin on a node: whole at every moment, and left alone where they are right. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -105,4 +116,42 @@ test('an installer that was killed between the two plugins: an upgrade keeps the
   await killed();
   assert.deepEqual(await remove(), ['kube-ovn comes back']);
   assert.deepEqual(contents(), { 'bin/kube-ovn': 'ELF' });
+});
+
+test('loopback and portmap come where the runtime has none, are renewed, and go with the rest; those of others are left alone', async () => {
+  const [reference, bin] = [join(folder, 'reference'), join(folder, 'bin')];
+  const put = (name: string, text: string): void => writeFileSync(join(reference, name), text);
+  const placed = async (): Promise<readonly string[]> => {
+    const places = { binaries: bin, configurations: join(folder, 'net.d'), socket: '/run/agent.sock', priority: '01' };
+    const files = await installCniFiles({ plugin: join(folder, 'plugin'), referencePlugins: reference, ...places });
+    return files.map((file) => basename(file)).filter((name) => ['loopback', 'portmap'].includes(name));
+  };
+  mkdirSync(reference);
+  put('loopback', 'one');
+  await assert.rejects(
+    placed(),
+    /CNI plugin portmap is neither in .*bin nor in .*reference, and no pod starts without it: .*--reference-plugins/,
+  );
+  assert.equal(existsSync(join(folder, 'net.d/01-kube-ovn.conflist')), false, 'the runtime is not ready before');
+  put('portmap', 'one');
+  // As in k3s: it leads to where the container does not see it.
+  rmSync(join(bin, 'loopback'));
+  rmSync(join(bin, '.loopback.of-kiln'));
+  symlinkSync('/nowhere/cni', join(bin, 'loopback'));
+  assert.deepEqual(await placed(), ['portmap']);
+  assert.equal(readlinkSync(join(bin, 'loopback')), '/nowhere/cni');
+  assert.deepEqual(await placed(), []);
+  put('portmap', 'newer');
+  assert.deepEqual(await placed(), ['portmap']);
+  assert.equal(readFileSync(join(bin, 'portmap'), 'utf8'), 'newer');
+  assert.equal(statSync(join(bin, 'portmap')).mode & 0o777, 0o755);
+  // Somebody's own one is no longer ours.
+  writeFileSync(join(bin, 'portmap'), 'of the distribution');
+  assert.deepEqual(await placed(), []);
+  await remove();
+  assert.deepEqual(readdirSync(bin).toSorted(), ['loopback', 'portmap']);
+  rmSync(join(bin, 'portmap'));
+  assert.deepEqual(await placed(), ['portmap']);
+  await remove();
+  assert.deepEqual(readdirSync(bin), ['loopback']);
 });

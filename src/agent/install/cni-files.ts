@@ -2,8 +2,10 @@
  * Puts the CNI plugin and its configuration on a node. Each file is written beside its place and renamed, so that a runtime never sees half of one;
  * the configuration comes last, since a runtime that sees it calls the plugin.
  */
-import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { installedReferencePlugins, installReferencePlugins } from './reference-plugins.ts';
+import { replaceFile } from './replace-file.ts';
 
 export interface CniPlaces {
   /** Of the runtime: `/opt/cni/bin`. */
@@ -16,6 +18,8 @@ export interface CniPlaces {
 }
 
 export interface CniFilesOptions extends CniPlaces {
+  /** Folder of the reference plugins, which the runtime needs beside ours. Missing: they are left to others. */
+  readonly referencePlugins?: string;
   /** The plugin's file. */
   readonly plugin: string;
 }
@@ -29,23 +33,24 @@ const [KUBE_OVN, OWN] = ['kube-ovn', 'kiln-cni'] as const;
  * @returns the files that were written
  * @throws Error of the file system
  */
-export async function installCniFiles({ plugin, ...places }: CniFilesOptions): Promise<readonly string[]> {
+export async function installCniFiles({ plugin, referencePlugins, ...places }: CniFilesOptions): Promise<readonly string[]> {
   const { binaries, configurations, socket } = places;
   const written: string[] = [];
   await mkdir(binaries, { recursive: true });
   await mkdir(configurations, { recursive: true });
+  if (referencePlugins !== undefined) written.push(...(await installReferencePlugins(referencePlugins, binaries)));
   // The own one comes last: by it an older one with the other name is known.
   for (const file of [KUBE_OVN, OWN].map((name) => join(binaries, name))) {
     if (await sameContents(plugin, file)) continue;
     if (file.endsWith(KUBE_OVN) && (await isForeign(file, join(binaries, OWN)))) written.push(...(await keep(file)));
-    await replace(file, (beside) => copyFile(plugin, beside), 0o755);
+    await replaceFile(file, (beside) => copyFile(plugin, beside), 0o755);
     written.push(file);
   }
   const file = configurationFile(places);
   const [present, text] = [await readFile(file, 'utf8').catch(() => undefined), textOf(socket)];
   if (present !== text) {
     if (present !== undefined && ownerOf(present) === 'another') written.push(...(await keep(file)));
-    await replace(file, (beside) => writeDurably(beside, text), 0o600);
+    await replaceFile(file, (beside) => writeDurably(beside, text), 0o600);
     written.push(file);
   }
   return written;
@@ -81,6 +86,7 @@ export async function cniFiles(places: CniPlaces, read: (file: string) => Promis
       plugin === undefined ? (await read(copyOf(other))) !== undefined : (await read(other))?.equals(plugin) === true,
     )),
     ...(plugin === undefined ? [] : [{ path: own }]),
+    ...(await installedReferencePlugins(places.binaries, read)).map((path) => ({ path })),
   ];
   return configuration.some(({ before }) => before !== undefined) ? [...plugins, ...configuration] : [...configuration, ...plugins];
 }
@@ -111,7 +117,7 @@ async function keep(file: string): Promise<readonly string[]> {
   const present = await stat(file).catch(() => undefined);
   if (present === undefined) return [];
   const copy = copyOf(file);
-  await replace(copy, (beside) => copyFile(file, beside), present.mode & 0o777);
+  await replaceFile(copy, (beside) => copyFile(file, beside), present.mode & 0o777);
   return [copy];
 }
 
@@ -143,20 +149,6 @@ function configuration(socket: string): object {
       { type: 'portmap', capabilities: { portMappings: true } },
     ],
   };
-}
-
-async function replace(file: string, write: (beside: string) => Promise<unknown>, mode: number): Promise<void> {
-  const beside = join(file, '..', `.${basename(file)}.new`);
-  await rm(beside, { force: true });
-  try {
-    await write(beside);
-    await chmod(beside, mode);
-    await rename(beside, file);
-  } catch (error) {
-    // Of a full disk it would take the rest.
-    await rm(beside, { force: true });
-    throw new Error(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
 }
 
 /** The contents are on the disk before the name is. */

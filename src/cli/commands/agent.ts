@@ -56,6 +56,7 @@ export function addAgent(program: Command): void {
     .addOption(new Option('--plugin <file>', 'the plugin, which npm run build makes').default(PLUGIN, 'kiln-cni beside this program'))
     .option('--binaries <folder>', 'where the runtime looks for plugins', '/opt/cni/bin')
     .option('--configurations <folder>', 'where it looks for configurations', '/etc/cni/net.d')
+    .option('--reference-plugins <folder>', 'where loopback and portmap are, for a runtime that has none', '/usr/lib/cni')
     .option('--socket <path>', 'socket of the agent', SOCKET)
     .option('--priority <number>', 'the runtime uses the configuration that is first by name', '01')
     .action(async (flags: CniFilesOptions) => {

@@ -100,7 +100,7 @@ export const OBJECT_ANNOTATIONS = {
   podSnat: { on: 'Pod', use: 'acts', what: 'an external address that the pod sends from, in the default Vpc; pods may share it' },
   chassis: { on: 'Node', use: 'agent', what: 'name of the chassis of the node' },
   portName: { on: 'Node', use: 'writes', what: "the node's port in the join Subnet" },
-  tunnelInterface: { on: 'Node', use: '-', what: 'of the node agent' },
+  tunnelInterface: { on: 'Node', use: 'agent', what: 'the interface whose address the tunnels of the node have' },
   nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },
   excludeIps: { on: 'Namespace', use: 'writes', what: '`excludeIps` of its Subnets' },
   vpc: { on: 'Service', use: '-', what: 'its Vpc' },

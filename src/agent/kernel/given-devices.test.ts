@@ -15,7 +15,7 @@ import type { Programs } from './programs.ts';
 const NAME = POD_DEVICE.name;
 const OUTPUT = POD_DEVICE;
 const RETAINED: RetainedDeviceOutput = { kind: 'retained-device', name: NAME, namespacePath: '/run/netns/a', innerName: 'eth0' };
-const HOST = { ifname: NAME, ifalias: OUTPUT.alias, mtu: 1_400, flags: ['UP'], link_netnsid: 0 };
+const HOST = { ifname: NAME, ifalias: OUTPUT.alias, mtu: 1_400, flags: ['UP', 'NOARP'], link_netnsid: 0 };
 const INNER = { ifname: 'eth0', address: OUTPUT.mac, mtu: 1_400, link_netnsid: 0 };
 
 /** A node with the pair of an earlier process. */

@@ -155,7 +155,9 @@ export function linkChange(output: LinkOutput, observed: Present): LinkChange {
   const keys = forwardingKeys(output.addresses).map((key) => `${key}=1`);
   // A node that forwards IPv6 ignores advertisements unless it is told otherwise, and its default route would end with its lifetime.
   const advertised = output.addresses.some(isV6) ? (observed.advertised ?? []).map((device) => `${advertisementsKey(device)}=2`) : [];
-  const forwarding = observed.forwards === true ? [] : [...advertised, ...keys];
+  // Pods and nodes of the join network are no routers of the node.
+  const deaf = observed.up || !output.addresses.some(isV6) ? [] : [`${advertisementsKey(output.name)}=0`];
+  const forwarding = [...deaf, ...advertised, ...(observed.forwards === true ? [] : keys)];
   const { name, mac, mtu, addresses } = output;
   const unconnected = (observed.unconnected ?? []).filter((address) => addresses.includes(address));
   // Without it the kernel asks for no neighbour: packets with the node's own address, which is on another device, would be lost.

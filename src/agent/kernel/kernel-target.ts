@@ -23,6 +23,7 @@ import { advertisedDevices, forwards, givenDevice, nodeDevice, observeInnerEnd, 
 import { type Findings, isComplete, makeDevice, NOTHING_FOUND, shownDevice } from './pod-device.ts';
 import { GivenDevices, passingLines } from './given-devices.ts';
 import { attachmentOf } from './link-alias.ts';
+import { loudEnds, quietKey, quietLine } from './quiet-ends.ts';
 import { waitingText } from '../world/waiting-route.ts';
 
 /** Looks until a device is lost, some seconds in all: Open vSwitch that starts anew makes it again. */
@@ -337,8 +338,9 @@ export class KernelTarget implements Target {
     if (shown.kind !== 'present') return shown;
     // Of the families that it is to have: before its first write the device has no address.
     const { addresses } = output?.kind === 'link' ? output : shown;
-    if (await this.#doesForward(addresses)) return { ...shown, forwards: true };
-    return { ...shown, forwards: false, advertised: await advertisedDevices(this.#options.programs, state) };
+    // Also later: an interface that goes to its bridge has its default route there.
+    const advertised = await advertisedDevices(this.#options.programs, state);
+    return { ...shown, forwards: await this.#doesForward(addresses), ...(advertised.length > 0 && { advertised }) };
   }
 
   async #doesForward(addresses: readonly string[]): Promise<boolean> {
@@ -387,6 +389,25 @@ export class KernelTarget implements Target {
     restored?.();
   }
 
+  /** Once Open vSwitch made one, or an older agent; and when another program undoes it. */
+  async #quieten({ links }: HostState, ours: ReadonlyMap<string, string>): Promise<void> {
+    const { host, log, programs } = this.#options;
+    const unaddressed = [...this.desired.ids].filter((name) => {
+      const [output] = this.desired.of(name);
+      return output?.kind === 'link' && output.addresses.length === 0;
+    });
+    const loud = loudEnds(links, new Set([...ours.keys(), ...unaddressed]));
+    if (loud.length === 0) return;
+    const ran = await programs.run(['sysctl', '-eqw', ...loud.map(quietKey)]);
+    const failed = await host.write(loud.map(quietLine)).then(
+      () => '',
+      (error: unknown) => String(error),
+    );
+    // A pod may have gone meanwhile.
+    if (!ran.ok || (failed !== '' && !/Cannot find device/.test(failed)))
+      log.warn('devices of the agent still hear what pods send', { devices: loud, reason: ran.ok ? failed : ran.message });
+  }
+
   /**
    * Lists our links: those that vanished are due. One that no rule knows stays: it exists only as long as the pod's namespace does, and the
    * Open_vSwitch database, which has the attachments, may have been replaced.
@@ -397,6 +418,7 @@ export class KernelTarget implements Target {
     try {
       const state = await host.read();
       const links = ourLinks(state);
+      await this.#quieten(state, links);
       const [nodes, pods] = [true, false].map((isNodes) =>
         Array.from(world.devices.entries() as IterableIterator<[DeviceName, ObservedDevice]>).filter(
           ([name]) => (this.desired.of(name)[0]?.kind === 'link') === isNodes,

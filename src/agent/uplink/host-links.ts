@@ -65,12 +65,23 @@ export function hostLinks({ links, routes, otherRoutes }: HostState, details: Ho
           ...(ifalias !== '' && { alias: ifalias }),
           ...(stuck.length > 0 && { unmovable: stuck }),
           ...(leased.length > 0 && { leased: leased.toSorted() }),
+          ...announcedOn(ifname, routes),
           addresses: inOrder(own).map((one) => addressOf(one, ifname)),
           routes: (texts.get(ifname) ?? []).flatMap(({ text }) => text ?? []).toSorted(),
         },
       ];
     }),
   );
+}
+
+/** Default routes that a router announced: `::/0 via fe80::1 metric 1024`. */
+function announcedOn(device: string, routes: readonly RouteJson[]): Pick<HostLink, 'announced'> {
+  const announced = routes.flatMap((route) => {
+    const { dev, dst, gateway, metric, protocol } = route;
+    if (dev !== device || dst !== 'default' || protocol !== 'ra' || gateway === undefined) return [];
+    return [`${anywhere(route)} via ${gateway} proto ra${metric === undefined ? '' : ` metric ${metric}`}`];
+  });
+  return announced.length === 0 ? {} : { announced: announced.toSorted() };
 }
 
 /** The kernel shows addresses of IPv4 in the order in which they were added, and of IPv6 the newest first. */

@@ -7,6 +7,9 @@ import { type DeviceNetwork, hasAll, type HostLink, NO_NETWORK } from '../world/
 import { addressLines, removalLines } from './address-commands.ts';
 import { NO_HOLDERS, type RouteHolders, routeLine } from './route-lines.ts';
 
+/** What routers announce by default. */
+const ANNOUNCED_SECONDS = 1_800;
+
 /**
  * @param links all devices of the node, by name
  * @param holders of all routes, whose others stay as they are
@@ -119,12 +122,18 @@ export function moveLines(
   from: string,
   to: string,
   network: DeviceNetwork,
-  source: DeviceNetwork,
+  source: DeviceNetwork & Pick<HostLink, 'announced'>,
   target: HostLink,
   holders: RouteHolders = NO_HOLDERS,
 ): readonly string[] {
+  const { announced = [] } = source;
   const lines = [
     ...networkLines(to, network, target, holders, [from]),
+    // The router says it again before long: until then the node would have no default route.
+    ...announced
+      .filter((route) => target.announced?.includes(route) !== true)
+      .map((route) => `route append ${route} dev ${to} expires ${ANNOUNCED_SECONDS}`),
+    ...announced.map((route) => `route delete ${route} dev ${from}`),
     ...removalLines(from, source.addresses),
     // What was not replaced, seen after the first lines: a route of IPv6, or one that another program added again.
     ...source.routes.filter((route) => target.routes.includes(route)).map((route) => `route delete ${route} dev ${from}`),

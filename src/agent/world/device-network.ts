@@ -13,6 +13,8 @@ export interface DeviceNetwork {
 
 /** A device of the node that a ProviderNetwork uses: the node's interface, or a bridge. */
 export interface HostLink extends DeviceNetwork {
+  /** Default routes that a router announced on it, as text. Missing: none. */
+  readonly announced?: readonly string[];
   readonly mac: string;
   readonly mtu: number;
   readonly up: boolean;

@@ -24,6 +24,8 @@ export interface Link {
   up: boolean;
   alias: string;
   addresses: readonly Address[];
+  /** ARP is off. */
+  isDeaf?: true;
   /** Of its root. */
   queue: 'noqueue' | 'htb' | 'netem';
   /** The other end of a pair. */

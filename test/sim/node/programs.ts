@@ -187,7 +187,7 @@ class Ip {
     return [link];
   }
 
-  #linkJson({ name, mac, mtu, up, addresses, peer }: Link): object {
+  #linkJson({ name, mac, mtu, up, addresses, peer, isDeaf }: Link): object {
     // Of IPv6 the newest comes first.
     const [four, six] = [4, 6].map((family) => addresses.filter(({ text }) => familyOf(text) === family));
     const shown = [...(four ?? []), ...(six ?? []).toReversed()].filter(
@@ -197,7 +197,7 @@ class Ip {
       ifname: name,
       address: mac,
       mtu,
-      flags: up ? ['UP', ...(peer?.up === false ? [] : ['LOWER_UP'])] : [],
+      flags: [...(up ? ['UP', ...(peer?.up === false ? [] : ['LOWER_UP'])] : []), ...(isDeaf === true ? ['NOARP'] : [])],
       ...(peer !== undefined && peer.inside !== this.#inside && { link_netnsid: this.#kernel.numberOf(peer.inside) }),
       addr_info: shown.map(({ text, scope }) => ({ local: text.split('/')[0], prefixlen: Number(text.split('/')[1]), scope })),
     };
@@ -239,6 +239,7 @@ class Ip {
     if (name !== undefined) this.#kernel.rename(link, name);
     if (rest.includes('up')) this.#kernel.setUp(link, true);
     if (rest.includes('down')) this.#kernel.setUp(link, false);
+    if (valueOf(rest, 'arp') === 'off') link.isDeaf = true;
     return '';
   }
 

@@ -7,6 +7,7 @@ import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import { portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import { isLostDevice } from '../../../agent/rules/lost-device.ts';
+import { tunnelAddress } from './tunnel-address.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 
 export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> {
@@ -15,11 +16,13 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
     over: () => ONCE,
     run(world) {
       const node = world.nodes.get(settings.node);
-      const [address] = node?.addresses ?? [];
       const bridge: NodeOutput = { kind: 'bridge', name: INTEGRATION_BRIDGE, datapathType: settings.datapath };
       const mirror = mirrorOf(world, settings);
       // Without an address there is no tunnel, and ovn-controller must not register with another one.
-      if (node === undefined || address === undefined) return [bridge, ...mirror];
+      if (node === undefined) return [bridge, ...mirror];
+      const { address, told } = tunnelAddress(world, node);
+      const events = told === undefined ? [] : [tunnelEvent(settings.node, node.uid, told)];
+      if (address === undefined) return [bridge, ...mirror, ...events];
       const externalIds = {
         // The chassis keeps its name: another one would leave the first behind in the Southbound database, which takes no second chassis with the
         // address of its tunnels. So a node that is set up anew has that of its predecessor: not the uid of the Node object.
@@ -35,9 +38,13 @@ export function nodeBridge(settings: NodeSettings): Rule<NodeWorld, NodeOutput> 
         settled === undefined
           ? []
           : [{ kind: 'object-metadata', resource: 'nodes', name: settings.node, annotations: { [annotationKey.chassis]: settled } }];
-      return [bridge, ...mirror, { kind: 'settings', externalIds }, ...annotations];
+      return [bridge, ...mirror, ...events, { kind: 'settings', externalIds }, ...annotations];
     },
   };
+}
+
+function tunnelEvent(name: string, uid: string, message: string): NodeOutput {
+  return { kind: 'object-event', resource: 'nodes', namespace: '', name, uid, reason: 'TunnelAddress', message };
 }
 
 /** As Kube-OVN has it: `tcpdump -i mirror0` shows the packets of pods with annotation `mirror`. */

@@ -45,27 +45,31 @@ export interface TreeLimits {
 }
 
 const GONE: ObjectState = { ready: '-', reason: 'NotFound', message: '', since: '' };
-/** Deeper than any chain of kinds; guards against circles. */
+/** Deeper than any chain of kinds. */
 const DEEPEST = 8;
 
 /** The dependents of an object, with theirs. */
-export function dependentsOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
-  const lines = DEPENDENCIES.filter(({ on, blocks }) => on === resource && (depth === 0 || blocks !== false));
+export function dependentsOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, above: Above = []): Branches {
+  const lines = DEPENDENCIES.filter(({ on, blocks }) => on === resource && (above.length === 0 || blocks !== false));
   return branches(
     world,
     lines,
     limits,
-    depth,
+    [...above, `${resource} ${key}`],
     (line) => ({ resource: line.dependent, keys: world.set(line.dependents, key).all() }),
     dependentsOf,
   );
 }
 
 /** The dependencies of an object, with theirs. */
-export function dependenciesOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
-  const lines = DEPENDENCIES.filter(({ dependent, blocks }) => dependent === resource && (depth === 0 || blocks !== false));
-  return branches(world, lines, limits, depth, (line) => ({ resource: line.on, keys: line.dependsOn(world, key) }), dependenciesOf);
+export function dependenciesOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, above: Above = []): Branches {
+  const lines = DEPENDENCIES.filter(({ dependent, blocks }) => dependent === resource && (above.length === 0 || blocks !== false));
+  const way = [...above, `${resource} ${key}`];
+  return branches(world, lines, limits, way, (line) => ({ resource: line.on, keys: line.dependsOn(world, key) }), dependenciesOf);
 }
+
+/** The objects on the way from the root, as `<resource> <key>`. */
+type Above = readonly string[];
 
 export interface Branches {
   readonly objects: readonly TreeObject[];
@@ -76,18 +80,21 @@ function branches(
   world: World,
   lines: readonly Dependency[],
   limits: TreeLimits,
-  depth: number,
+  /** With the object itself. */
+  way: Above,
   neighbours: (line: Dependency) => { readonly resource: ResourceName; readonly keys: Iterable<string> },
-  follow: (world: World, resource: ResourceName, key: string, limits: TreeLimits, depth: number) => Branches,
+  follow: (world: World, resource: ResourceName, key: string, limits: TreeLimits, above: Above) => Branches,
 ): Branches {
-  if (depth >= DEEPEST) return { objects: [], more: 0 };
+  if (way.length > DEEPEST) return { objects: [], more: 0 };
   const objects: TreeObject[] = [];
   let more = 0;
   for (const line of lines) {
     const { resource, keys } = neighbours(line);
     const sorted = [...keys].filter((key) => key !== '').toSorted();
     for (const key of sorted.slice(0, limits.children)) {
-      const below = line.blocks === false ? { objects: [], more: 0 } : follow(world, resource, key, limits, depth + 1);
+      // A circle ends at the object that closes it.
+      const ends = line.blocks === false || way.includes(`${resource} ${key}`);
+      const below = ends ? { objects: [], more: 0 } : follow(world, resource, key, limits, way);
       objects.push({ ...treeObject(world, resource, key), blocks: line.blocks !== false, children: below.objects, more: below.more });
     }
     more += Math.max(sorted.length - limits.children, 0);

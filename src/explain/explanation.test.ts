@@ -8,6 +8,7 @@ import type { ResourceName } from '../world/resources.ts';
 import type { AnyObservedObject } from '../world/world.ts';
 import { ageText } from './age.ts';
 import { cascadeOf } from './cascade.ts';
+import type { DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 import { explain } from './explanation.ts';
 import { explanationJson } from './explanation-json.ts';
@@ -423,3 +424,27 @@ test('a Vip shows its address and the pods that declare it, and each of these th
   assert.ok(drawn(explained(scene, 'pods', 'shop/one')).some((line) => line.includes('Vip/db')));
   assert.equal(explained(scene, 'vips', 'db').blockers.count, 0);
 });
+
+for (const root of [
+  ['vpcs', 'blue'],
+  ['subnets', 'red'],
+  ['ovn-eips', 'blue-red'],
+] as const)
+  test(`the circle of a Vpc, its external Subnet and the address of its port is drawn once, from ${root.join('/')}`, () => {
+    const scene = new PodScene();
+    scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, extraExternalSubnets: ['red'] } });
+    scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
+    scene.bench.put('ovn-eips', { metadata: { name: 'blue-red' }, spec: { externalSubnet: 'red', type: 'lrp' } });
+    scene.bench.converge();
+    const ways = (objects: readonly DrawnObject[]): readonly string[][] =>
+      objects.flatMap(({ name, children }) => (children.length === 0 ? [[name]] : ways(children).map((way) => [name, ...way])));
+    const { dependencies, dependents } = explained(scene, root[0], root[1]);
+    for (const trees of [dependencies.objects, dependents.objects]) {
+      const found = ways(trees);
+      for (const way of found) assert.equal(new Set(way).size, way.length, `no name twice: ${way.join(' ')}`);
+      assert.ok(
+        found.some((way) => way.length === 3 && way.at(-1) === root[1]),
+        `it ends where it began: ${found.join('; ')}`,
+      );
+    }
+  });

@@ -20,6 +20,8 @@ export interface Manifest {
   readonly source: string;
 }
 
+/** Most Lists in one another. kubectl writes one. */
+const MOST_NESTED = 10;
 const MANIFEST = /\.(ya?ml|json)$/;
 
 /**
@@ -64,11 +66,15 @@ function objectsOf(command: string, source: string, contents: string): readonly 
   });
 }
 
-function manifestsIn(command: string, source: string, value: unknown): readonly Manifest[] {
+/** @param around the Lists that the value is in: by an alias of YAML, one may be in itself */
+function manifestsIn(command: string, source: string, value: unknown, around: readonly unknown[] = []): readonly Manifest[] {
   if (value === null || value === undefined) return [];
   const { apiVersion, kind, metadata, items } = value as Readonly<Record<string, unknown>>;
-  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
-    return items.flatMap((item: unknown) => manifestsIn(command, source, item));
+  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)) {
+    if (around.includes(items)) throw unusable(command, `${source} has a ${kind} that is in itself`);
+    if (around.length >= MOST_NESTED) throw unusable(command, `${source} has more than ${MOST_NESTED} Lists in one another`);
+    return items.flatMap((item: unknown) => manifestsIn(command, source, item, [...around, items]));
+  }
   const { name, namespace } = (metadata ?? {}) as { readonly name?: unknown; readonly namespace?: unknown };
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
     throw unusable(command, `${source} has a document without apiVersion and kind`);

@@ -6,6 +6,7 @@ import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { installCrds } from '../crd-installation.ts';
 import { PortForward } from '../node/port-forward.ts';
+import { reachPods, translateUnderlay } from '../node/reach-pods.ts';
 import { Underlay } from '../node/underlay.ts';
 import { OvnLab } from '../ovn/ovn-lab.ts';
 import { Daemon } from '../programs/daemon.ts';
@@ -173,6 +174,8 @@ export class KubernetesCluster implements AsyncDisposable {
   async addNode(index: number): Promise<ClusterNode> {
     const node = await this.#addNode(index);
     this.#nodes.set(node.name, node);
+    await translateUnderlay(this.underlay, node.packets);
+    await this.#letControlPlaneReachPods();
     this.#stops.unshift(() => this.removeNode(node.name));
     return node;
   }
@@ -181,7 +184,14 @@ export class KubernetesCluster implements AsyncDisposable {
   async removeNode(name: string): Promise<void> {
     const node = this.#nodes.get(name);
     this.#nodes.delete(name);
+    await this.#letControlPlaneReachPods();
     await node?.delete();
+  }
+
+  /** Through the first node that there is. */
+  async #letControlPlaneReachPods(): Promise<void> {
+    const [first] = this.nodes;
+    if (first !== undefined) await reachPods(this.underlay, first.packets);
   }
 
   /** Runs kubectl as administrator. */

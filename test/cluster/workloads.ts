@@ -146,6 +146,9 @@ export async function assertKubectlReaches(cluster: KubernetesCluster): Promise<
   assert.ok(pod);
   assert.equal(await inPod(cluster, pod, 'hostname'), pod.name);
   assert.match(await cluster.kubectl('logs', pod.name), /^serving$/m);
+  // The API server itself connects to each.
+  for (const { name } of await podsOf(cluster, 'web'))
+    assert.equal((await cluster.kubectl('get', '--raw', `/api/v1/namespaces/default/pods/${name}:8080/proxy/`)).trim(), name);
   const kubectl = findKubernetesProgram('kubectl') ?? 'kubectl';
   const forward = spawn(kubectl, [`--kubeconfig=${cluster.control.kubeconfig}`, 'port-forward', `pod/${pod.name}`, ':8080'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -174,6 +177,19 @@ export async function assertServices(cluster: KubernetesCluster, spec: object = 
       await eventually(`pod ${pod.name} on ${pod.node} reaches ${target}`, async () =>
         names.has(await inPod(cluster, pod, ask(target, 80))),
       );
+  // As the API server reaches a webhook, or an aggregated API, in pods.
+  for (const address of made.spec.clusterIPs)
+    await eventually(`the control plane reaches ${address}`, async () =>
+      names.has(
+        (
+          await cluster.underlay.namespace.run(
+            'sh',
+            '-c',
+            `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | busybox nc -w 10 ${address} 80 | tail -n 1`,
+          )
+        ).trim(),
+      ),
+    );
   return made.spec.clusterIPs;
 }
 

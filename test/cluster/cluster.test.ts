@@ -11,6 +11,7 @@ import {
   assertKubectlReaches,
   assertScales,
   assertServices,
+  assertTranslatedByNodes,
   gone,
   job,
   nothingLeft,
@@ -40,6 +41,10 @@ test('pods of a Deployment run on both nodes and reach each other', { skip }, as
 test('exec, logs and port-forward', { skip }, () => assertKubectlReaches(cluster));
 
 test('Services by kube-proxy and names by CoreDNS, from pods', { skip }, async () => void (await assertServices(cluster)));
+
+test('what nodes translate themselves: a Local NodePort and a hostPort, asked by other nodes; no endpoints is refused', { skip }, () =>
+  assertTranslatedByNodes(cluster),
+);
 
 test('StatefulSet, DaemonSet and Job', { skip }, async () => {
   const template = (app: string): object => ({ selector: { matchLabels: { app } }, template: webTemplate({ app }) });

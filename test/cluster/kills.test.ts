@@ -6,7 +6,7 @@ import { NODE_DAEMONS } from '../../lab/cluster/cluster-node.ts';
 import type { KubernetesCluster } from '../../lab/cluster/kubernetes-cluster.ts';
 import { findNodePrograms } from '../../lab/cluster/node-programs.ts';
 import { startCluster } from './start-cluster.ts';
-import { deployment, gone, namespaceOf, nothingLeft, podsOf, rolledOut } from './workloads.ts';
+import { assertTranslatedByNodes, deployment, gone, namespaceOf, nothingLeft, podsOf, rolledOut } from './workloads.ts';
 
 const programs = findNodePrograms();
 const skip = typeof programs === 'string' && programs;
@@ -21,6 +21,10 @@ before(async () => {
   await rolledOut(cluster, 'deployment/coredns', 'kube-system');
 });
 after(() => end());
+
+test('with kube-proxy in iptables: a Local NodePort and a hostPort, asked by other nodes; no endpoints is refused', { skip }, () =>
+  assertTranslatedByNodes(cluster),
+);
 
 interface Victim {
   readonly name: string;

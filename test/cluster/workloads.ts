@@ -193,6 +193,54 @@ export async function assertServices(cluster: KubernetesCluster, spec: object = 
   return made.spec.clusterIPs;
 }
 
+function onHostPort(template: object, hostPort: number): object {
+  const { spec, ...rest } = template as { readonly spec: { readonly containers: readonly object[] } };
+  const containers = spec.containers.map((one) => ({ ...one, ports: [{ containerPort: 8080, hostPort }] }));
+  return { ...rest, spec: { ...spec, containers } };
+}
+
+/**
+ * What a node translates itself: a NodePort whose policy is Local, and a hostPort, asked by each node of each node, and by a pod; and a Service
+ * without endpoints, which is refused. The pods of `web` are on all nodes.
+ */
+export async function assertTranslatedByNodes(cluster: KubernetesCluster): Promise<void> {
+  const local = { type: 'NodePort', externalTrafficPolicy: 'Local' };
+  await cluster.apply(
+    service('local', 'web', { ...local, ports: [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30080 }] }),
+    service('nobody', 'nobody'),
+    workload('DaemonSet', 'host', {
+      selector: { matchLabels: { app: 'host' } },
+      template: onHostPort(webTemplate({ app: 'host' }), 18080),
+    }),
+  );
+  await rolledOut(cluster, 'daemonset/host');
+  const [web, host] = [await podsOf(cluster, 'web'), await podsOf(cluster, 'host')];
+  for (const [port, pods] of [
+    [30080, web],
+    [18080, host],
+  ] as const)
+    for (const { name, packets } of cluster.nodes)
+      for (const from of cluster.nodes) {
+        const expected = pods.filter(({ node }) => node === name).map((pod) => pod.name);
+        let answer = '';
+        await eventually(`${from.name} asks ${name} at ${port}`, async () => {
+          answer = (await from.packets.namespace.run('sh', '-c', ask(packets.address, port).replace('nc ', 'busybox nc '))).trim();
+          return expected.includes(answer);
+        });
+      }
+  const { spec } = JSON.parse(await cluster.kubectl('get', 'service', 'nobody', '--output=json')) as {
+    readonly spec: { readonly clusterIP: string };
+  };
+  for (const pod of web) {
+    const since = performance.now();
+    const said = await inPod(cluster, pod, `nc -w 10 ${spec.clusterIP} 80 < /dev/null 2>&1 || :`);
+    assert.match(said, /refused/i, `${pod.name}: ${said}`);
+    assert.ok(performance.now() - since < 9_000);
+  }
+  await cluster.kubectl('delete', 'service/local', 'service/nobody', 'daemonset/host');
+  await gone(cluster, 'host');
+}
+
 /** 40 pods of a Deployment `many`, with so many addresses each, come and go, and nothing of them is left. */
 export async function assertScales(cluster: KubernetesCluster, rounds: number, families = 1): Promise<void> {
   await cluster.apply(deployment('many', 0));

@@ -206,6 +206,10 @@ function agentTemplate(defaults: Record<string, unknown>): string {
     agent.value(path, placeOf(place));
     own[place] = '';
   }
+  const mode = `{{- if include "kiln.nonPrimary" . }}\n- --non-primary-cni-mode\n{{- end }}`;
+  agent.lines([...container, 'args'], mode);
+  const install = [...POD, 'initContainers', agent.index([...POD, 'initContainers'], 'install-cni'), 'args'];
+  agent.block(install, '{{- include "kiln.installArgs" . | nindent % }}');
   agent.lines(POD, '{{- if .Values.agent.hostPID }}\nhostPID: true\n{{- end }}');
   own['hostPID'] = false;
   defaults['agent'] = own;

@@ -163,6 +163,16 @@ test('every setting reaches the controller by its variable, as it is written', {
   assert.equal(bare['KILN_WEBHOOK_BIND_ADDRESS'], 'off');
 });
 
+test('another primary CNI plugin is told to the controller, the agent and the installation of ours alike', { skip }, async () => {
+  const agentArgs = async (...values: readonly string[]): Promise<string> => {
+    const objects = await helm.template(...values, ...KUBERNETES);
+    return JSON.stringify(objects.find(({ metadata, kind }) => kind === 'DaemonSet' && metadata.name === 'kiln-agent'));
+  };
+  const mode = /"--non-primary-cni-mode"/g;
+  assert.equal((await agentArgs('--set', 'config.nonPrimaryCniMode=true')).match(mode)?.length, 2);
+  for (const values of [[], ['--set', 'config.nonPrimaryCniMode=false']]) assert.doesNotMatch(await agentArgs(...values), mode);
+});
+
 for (const [values, why] of [
   ['mode=both', /mode/],
   ['config.defaultCdir=10.0.0.0/16', /defaultCdir/],

@@ -94,3 +94,15 @@ true
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{- /* Whether another CNI plugin provides the primary interface of pods: a setting of the controller, which the agent follows. */ -}}
+{{- define "kiln.nonPrimary" -}}
+{{- if eq (index .Values.config "nonPrimaryCniMode" | toString) "true" -}}true{{- end -}}
+{{- end -}}
+
+{{- define "kiln.installArgs" -}}
+- install-cni
+{{- if include "kiln.nonPrimary" . }}
+- --non-primary-cni-mode
+{{- end }}
+{{- end -}}

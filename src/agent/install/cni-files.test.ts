@@ -155,3 +155,27 @@ test('loopback and portmap come where the runtime has none, are renewed, and go 
   await remove();
   assert.deepEqual(readdirSync(bin), ['loopback']);
 });
+
+test('beside another primary plugin the runtime keeps its configuration: ours is not written, one from before goes, what was there comes back', async () => {
+  const [bin, conf] = [join(folder, 'bin'), join(folder, 'net.d')];
+  const placed = (nonPrimaryCniMode: boolean): Promise<readonly string[]> =>
+    installCniFiles({
+      ...{ plugin: join(folder, 'plugin'), binaries: bin, configurations: conf, socket: '/run/agent.sock', priority: '01' },
+      ...{ referencePlugins: join(folder, 'nowhere'), nonPrimaryCniMode },
+    });
+  assert.deepEqual(
+    (await placed(true)).map((file) => basename(file)),
+    ['kube-ovn', 'kiln-cni'],
+  );
+  assert.deepEqual(readdirSync(conf), []);
+  const others = {
+    '05-cilium.conflist': '{"name":"cilium"}',
+    '01-kube-ovn.conflist': '{"name":"kube-ovn","plugins":[{"type":"kube-ovn"}]}',
+  };
+  for (const [name, text] of Object.entries(others)) writeFileSync(join(conf, name), text);
+  await placed(true);
+  await install();
+  assert.notEqual(readFileSync(join(conf, '01-kube-ovn.conflist'), 'utf8'), others['01-kube-ovn.conflist']);
+  await placed(true);
+  assert.deepEqual(Object.fromEntries(readdirSync(conf).map((name) => [name, readFileSync(join(conf, name), 'utf8')])), others);
+});

@@ -20,6 +20,8 @@ export interface CniPlaces {
 export interface CniFilesOptions extends CniPlaces {
   /** Folder of the reference plugins, which the runtime needs beside ours. Missing: they are left to others. */
   readonly referencePlugins?: string;
+  /** Another plugin is the runtime's, and calls ours by its name for attachments: it has no configuration of its own. */
+  readonly nonPrimaryCniMode?: boolean;
   /** The plugin's file. */
   readonly plugin: string;
 }
@@ -33,12 +35,18 @@ const [KUBE_OVN, OWN] = ['kube-ovn', 'kiln-cni'] as const;
  * @returns the files that were written
  * @throws Error of the file system
  */
-export async function installCniFiles({ plugin, referencePlugins, ...places }: CniFilesOptions): Promise<readonly string[]> {
+export async function installCniFiles({
+  plugin,
+  referencePlugins,
+  nonPrimaryCniMode,
+  ...places
+}: CniFilesOptions): Promise<readonly string[]> {
   const { binaries, configurations, socket } = places;
   const written: string[] = [];
   await mkdir(binaries, { recursive: true });
   await mkdir(configurations, { recursive: true });
-  if (referencePlugins !== undefined) written.push(...(await installReferencePlugins(referencePlugins, binaries)));
+  if (referencePlugins !== undefined && nonPrimaryCniMode !== true)
+    written.push(...(await installReferencePlugins(referencePlugins, binaries)));
   // The own one comes last: by it an older one with the other name is known.
   for (const file of [KUBE_OVN, OWN].map((name) => join(binaries, name))) {
     if (await sameContents(plugin, file)) continue;
@@ -47,6 +55,13 @@ export async function installCniFiles({ plugin, referencePlugins, ...places }: C
     written.push(file);
   }
   const file = configurationFile(places);
+  if (nonPrimaryCniMode === true) {
+    const former = await readFile(file, 'utf8').catch(() => undefined);
+    if (former === undefined || ownerOf(former) !== 'kiln') return written;
+    const isKept = (await stat(copyOf(file)).catch(() => undefined)) !== undefined;
+    await takeBack({ path: file, ...(isKept && { before: copyOf(file) }) });
+    return [...written, file];
+  }
   const [present, text] = [await readFile(file, 'utf8').catch(() => undefined), textOf(socket)];
   if (present !== text) {
     if (present !== undefined && ownerOf(present) === 'another') written.push(...(await keep(file)));

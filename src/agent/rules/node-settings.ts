@@ -16,6 +16,8 @@ export interface NodeSettings {
   readonly gatewayNamespace?: string;
   /** What the controller is told of the external gateway of the default Vpc as well. Missing: Kube-OVN's defaults. */
   readonly externalGateway?: Partial<ExternalGatewaySettings>;
+  /** Another CNI plugin provides the primary interface of pods: ours makes attachments alone. */
+  readonly nonPrimaryCni?: boolean;
   /** MTU of pods whose Subnet has none. Undefined: what a tunnel leaves of that of the node's device. */
   readonly mtu: number | undefined;
 }

@@ -58,6 +58,7 @@ export function addAgent(program: Command): void {
     .option('--configurations <folder>', 'where it looks for configurations', '/etc/cni/net.d')
     .option('--reference-plugins <folder>', 'where loopback and portmap are, for a runtime that has none', '/usr/lib/cni')
     .option('--socket <path>', 'socket of the agent', SOCKET)
+    .option('--non-primary-cni-mode', 'another CNI plugin is the one of the runtime: no configuration, and one of ours from before goes')
     .option('--priority <number>', 'the runtime uses the configuration that is first by name', '01')
     .action(async (flags: CniFilesOptions) => {
       const { runInstall } = await import('./run-agent.ts');
@@ -114,6 +115,7 @@ export function addAgent(program: Command): void {
       "MTU of pods whose Subnet has none (default: that of the node's device, less 100 for geneve, 50 for vxlan, 72 for stt)",
       mtu,
     )
+    .option('--non-primary-cni-mode', 'another CNI plugin provides the primary interface of pods, as for kiln start')
     .option('--gateway-namespace <name>', 'network namespace of this node as an external gateway', namespaceName, GATEWAY_NAMESPACE)
     .option('--probe-bind-address <address>', 'address of /healthz, /readyz and /metrics, or "off"', 'off')
     .addOption(

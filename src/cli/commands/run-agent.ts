@@ -46,7 +46,10 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
     if (flags.inCluster === true) await makeParametersWritable(hostPrograms);
     client = new KubeClient(new KubeTransport(await connection(flags), { userAgent: 'kiln-agent' }));
     agent = new NodeAgent({
-      settings: { node, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, externalGateway: { namespace, network, vlan }, mtu },
+      settings: {
+        ...{ node, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, externalGateway: { namespace, network, vlan }, mtu },
+        nonPrimaryCni: flags.nonPrimaryCniMode === true,
+      },
       client,
       vswitch,
       socket: resolve(socket),

@@ -18,6 +18,7 @@ export interface AgentFlags {
   readonly externalGatewayNet: string;
   readonly externalGatewayVlanid: number;
   readonly mtu?: number;
+  readonly nonPrimaryCniMode?: boolean;
   /** `off`: none. */
   readonly probeBindAddress: string;
   readonly logLevel: LogLevel;

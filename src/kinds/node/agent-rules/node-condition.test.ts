@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeWorld } from '../../../agent/world/node-world.ts';
+import { agentRules as ofSubnets } from '../../subnet/agent-rules.ts';
+import { agentRules as ofNodes } from '../agent-rules.ts';
 import { nodeCondition } from './node-condition.ts';
 import { NODE_DEVICE } from './node-interface.ts';
 
@@ -36,4 +38,22 @@ test('a node is schedulable once it is in the join network, and the message says
   assert.equal(condition(), 'True device ovn0 has no address yet');
   world.devices.set(NODE_DEVICE, { kind: 'present', mac: '', mtu: 1400, up: true, addresses: ['100.64.0.2/16'], routes: [] });
   assert.equal(condition(), 'False ovn0 is in the join network');
+});
+
+test('beside another primary CNI plugin: the node is joined, and neither its condition, its firewall nor outgoing NAT is touched', () => {
+  const world = new NodeWorld();
+  world.nodes.set('node-1', { uid: 'u', addresses: [], annotations: JOINED, labels: {}, conditions: {} });
+  const outputs = (nonPrimaryCni: boolean): readonly string[] => {
+    const settings = { ...SETTINGS, mtu: 1_400, nonPrimaryCni };
+    const rules = [...ofNodes(settings), ...ofSubnets(settings)];
+    return world
+      .glance(() =>
+        rules.flatMap((rule) =>
+          rule.name === 'node-interface' || rule.name === 'node-condition' || rule.name === 'outgoing-nat' ? rule.run(world, '') : [],
+        ),
+      )
+      .map((output) => (output.kind === 'packet-filter' ? `packet-filter ${output.script === '' ? 'none' : 'some'}` : output.kind));
+  };
+  assert.deepEqual(outputs(false), ['accepted-device', 'port', 'link', 'object-condition', 'packet-filter some']);
+  assert.deepEqual(outputs(true), ['port', 'link', 'packet-filter none']);
 });

@@ -27,8 +27,8 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
       const node = world.nodes.get(settings.node);
       const join = node && joinNetwork(node);
       // Without annotations, or without the node, the interface stays: pods of this node are reached through it.
-      const accepted: NodeOutput = { kind: 'accepted-device', device: NODE_DEVICE };
-      if (node === undefined || join === undefined) return [{ kind: 'retained-port', name: NODE_DEVICE }, accepted];
+      const accepted: readonly NodeOutput[] = settings.nonPrimaryCni === true ? [] : [{ kind: 'accepted-device', device: NODE_DEVICE }];
+      if (node === undefined || join === undefined) return [{ kind: 'retained-port', name: NODE_DEVICE }, ...accepted];
       const routes = [...world.subnets.keys()]
         .toSorted()
         .flatMap((name) => routesTo(world.subnets.get(name), settings, node, join))
@@ -46,7 +46,7 @@ export function nodeInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutpu
         },
       };
       return [
-        accepted,
+        ...accepted,
         ...waitingRoutes(world),
         ...(isLostDevice(world, NODE_DEVICE) ? [] : [port]),
         { kind: 'link', name: NODE_DEVICE, mac: join.mac, mtu: defaultMtu(world, settings), addresses: join.addresses, routes },

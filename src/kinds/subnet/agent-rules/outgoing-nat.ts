@@ -33,6 +33,8 @@ export function outgoingNat(settings: NodeSettings): Rule<NodeWorld, NodeOutput>
     name: 'outgoing-nat',
     over: () => ONCE,
     run(world) {
+      // What leaves the cluster is the primary plugin's matter. A table from before goes.
+      if (settings.nonPrimaryCni === true) return [{ kind: 'packet-filter', script: '' }];
       const subnets = [...world.subnets.keys()]
         .toSorted()
         .flatMap((name) => world.subnets.get(name) ?? [])

@@ -24,6 +24,7 @@ export const PARTS: readonly Part[] = [
   { name: 'admission', layer: 'webhook', file: 'admission', constant: 'ADMISSION_OF_KINDS' },
   { name: 'rights', layer: 'webhook', file: 'rights', constant: 'RIGHTS_OF_KINDS' },
   { name: 'commands', layer: 'cli', file: 'commands', constant: 'COMMANDS_OF_KINDS' },
+  { name: 'agent-writes', layer: 'api', file: 'agent-writes', constant: 'AGENT_WRITES' },
   { name: 'agent-table', layer: 'agent', file: 'agent-tables', constant: 'AGENT_TABLES' },
   { name: 'agent-rules', layer: 'agent', file: 'agent-rules', constant: 'AGENT_RULES_OF_KINDS' },
   { name: 'invariants', layer: 'invariants', file: 'invariants', constant: 'INVARIANTS_OF_KINDS' },

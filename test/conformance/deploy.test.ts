@@ -11,6 +11,7 @@ import { NODE_ENVIRONMENT, NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
 import { AGENT_TABLES } from '../../src/kinds/generated/agent-tables.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unimplemented-kinds.ts';
+import { agentPolicyYaml } from '../../src/webhook/manifests/agent-policy.ts';
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
 import { rbacYaml } from '../../src/webhook/manifests/account-role.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/manifests/webhook-configuration.ts';
@@ -31,6 +32,10 @@ test('deploy/webhook.yaml is up to date with src/webhook; fix with: npm run --si
 
 test('deploy/admission-policy.yaml is up to date with src/webhook; fix with: npm run --silent admission-policy > deploy/admission-policy.yaml', () => {
   assert.equal(read('deploy/admission-policy.yaml'), admissionPolicyYaml());
+});
+
+test('deploy/agent-policy.yaml is up to date with what rules of the agent write; fix with: npm run --silent agent-policy > deploy/agent-policy.yaml', () => {
+  assert.equal(read('deploy/agent-policy.yaml'), agentPolicyYaml());
 });
 
 test('deploy/rbac.yaml is up to date with src/webhook; fix with: npm run --silent rbac > deploy/rbac.yaml', () => {

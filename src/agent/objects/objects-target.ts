@@ -13,6 +13,7 @@ import type { Retries } from '../retries.ts';
 import type { AgentTable } from '../world/agent-table.ts';
 import { type AgentResource, API_SERVER, type NodeWorld } from '../world/node-world.ts';
 import { objectId, type ObjectMetadataOutput } from '../world/outputs.ts';
+import { isDeclared } from './declared-writes.ts';
 
 export interface ObjectsTargetOptions {
   readonly client: KubeClient;
@@ -148,7 +149,7 @@ export class ObjectsTarget implements Target {
 
   /** Annotations and labels that differ; undefined if none does. */
   #missing(id: string): MetadataPatch | undefined {
-    const outputs = this.desired.of(id);
+    const outputs = this.desired.of(id).filter((output) => isDeclared(output, this.#options.log));
     const [first] = outputs;
     const present = first && this.#options.world.written(first);
     if (first === undefined || present === undefined) return undefined;

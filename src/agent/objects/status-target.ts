@@ -8,6 +8,7 @@ import type { Clock } from '../../timing/clock.ts';
 import type { Table } from '../../world/table.ts';
 import type { Retries } from '../retries.ts';
 import type { NodeWorld } from '../world/node-world.ts';
+import { isDeclared } from './declared-writes.ts';
 import { objectId, type ObjectConditionOutput, type ObjectStatusOutput } from '../world/outputs.ts';
 
 type StatusOutput = ObjectConditionOutput | ObjectStatusOutput;
@@ -73,7 +74,7 @@ export class StatusTarget implements Target {
   #missing(id: string): StatusOutput | undefined {
     const [output] = this.desired.of(id);
     const object = output && this.#options.world.written(output);
-    if (output === undefined || object === undefined) return undefined;
+    if (output === undefined || object === undefined || !isDeclared(output, this.#options.log)) return undefined;
     if (output.kind === 'object-status')
       return Object.entries(output.fields).every(([field, value]) => object.fields?.[field] === value) ? undefined : output;
     const present = object.conditions[output.type];

@@ -45,22 +45,45 @@ class Scene {
   }
 }
 
+const CHASSIS = 'ovn.kubernetes.io/chassis';
+const OLD = 'gone.provider-network.kubernetes.io/err_mesg';
+const [READY, MTU, GONE] = ['ready', 'mtu', 'interface'].map((suffix) => `net1.provider-network.kubernetes.io/${suffix}`) as [
+  string,
+  string,
+  string,
+];
+
 test('annotations and labels that differ are written, those of several rules together; others stay', async () => {
   const scene = new Scene();
   const target = new ObjectsTarget(scene.options);
-  scene.observe('n1', { annotations: { theirs: 'stays', old: 'x' }, labels: { ready: 'true' } });
+  scene.observe('n1', { annotations: { theirs: 'stays', [OLD]: 'x' }, labels: { [READY]: 'true' } });
   const of = { kind: 'object-metadata', resource: 'nodes', name: 'n1' } as const;
-  target.desired.add({ ...of, annotations: { chassis: 'c1', old: null } });
-  target.desired.add({ ...of, annotations: {}, labels: { ready: 'true', mtu: '1500', gone: null } });
-  const metadata = { uid: 'uid-n1', annotations: { chassis: 'c1', old: null }, labels: { mtu: '1500' } };
+  target.desired.add({ ...of, annotations: { [CHASSIS]: 'c1', [OLD]: null } });
+  target.desired.add({ ...of, annotations: {}, labels: { [READY]: 'true', [MTU]: '1500', [GONE]: null } });
+  const metadata = { uid: 'uid-n1', annotations: { [CHASSIS]: 'c1', [OLD]: null }, labels: { [MTU]: '1500' } };
   assert.deepEqual(await scene.turn(target), [['nodes', 'n1', { metadata }]]);
 
-  scene.observe('n1', { annotations: { theirs: 'stays', chassis: 'c1' }, labels: { ready: 'true', mtu: '1500' } });
+  scene.observe('n1', { annotations: { theirs: 'stays', [CHASSIS]: 'c1' }, labels: { [READY]: 'true', [MTU]: '1500' } });
   target.examineAll();
   assert.deepEqual(await scene.turn(target), [], 'as emitted');
   scene.world.nodes.delete('n1');
   target.examineAll();
   assert.deepEqual(await scene.turn(target), [], 'the object is gone');
+});
+
+test('what no record declares is not written, and nothing that is written goes with it', async () => {
+  const scene = new Scene();
+  const errors: unknown[] = [];
+  const log = { ...SILENT, error: (...line: unknown[]) => void errors.push(line) };
+  const [objects, status] = [new ObjectsTarget({ ...scene.options, log }), new StatusTarget({ ...scene.options, log })];
+  scene.observe('n1', {});
+  const of = { resource: 'nodes', name: 'n1' } as const;
+  objects.desired.add({ kind: 'object-metadata', ...of, annotations: { 'other.io/x': '1' } });
+  objects.desired.add({ kind: 'object-metadata', ...of, annotations: { [CHASSIS]: 'c1' } });
+  status.desired.add({ kind: 'object-condition', ...of, type: 'Ready', status: 'True', reason: 'R', message: 'm' });
+  assert.deepEqual(await scene.turn(objects), [['nodes', 'n1', { metadata: { uid: 'uid-n1', annotations: { [CHASSIS]: 'c1' } } }]]);
+  assert.deepEqual(await scene.turn(status), []);
+  assert.match(JSON.stringify(errors), /annotation other\.io\/x of nodes.*condition Ready of nodes/);
 });
 
 test('a condition is written when its contents change or another program changes it, and its time when its status does', async () => {
@@ -92,11 +115,11 @@ test('a write that failed waits, with its reason, and does not delay another obj
   const target = new ObjectsTarget(scene.options);
   for (const name of ['n1', 'n2']) scene.observe(name, {});
   scene.isRefused = true;
-  target.desired.add({ kind: 'object-metadata', resource: 'nodes', name: 'n1', annotations: { a: '1' } });
+  target.desired.add({ kind: 'object-metadata', resource: 'nodes', name: 'n1', annotations: { [CHASSIS]: '1' } });
   assert.equal((await scene.turn(target)).length, 1);
   assert.equal(scene.world.failures.peek('nodes/n1'), 'denied');
   scene.isRefused = false;
-  target.desired.add({ kind: 'object-metadata', resource: 'nodes', name: 'n2', annotations: { a: '1' } });
+  target.desired.add({ kind: 'object-metadata', resource: 'nodes', name: 'n2', annotations: { [CHASSIS]: '1' } });
   assert.deepEqual(
     (await scene.turn(target)).map(([, name]) => name),
     ['n2'],

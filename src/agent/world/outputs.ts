@@ -1,5 +1,6 @@
 /** What the rules of a node emit. */
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
+import type { AGENT_WRITES } from '../../kinds/generated/agent-writes.ts';
 import type { AttachmentKey, DeviceName } from './attachment.ts';
 import type { DeviceNetwork, TakenInterface } from './device-network.ts';
 import type { AgentResource, WrittenResource } from './node-world.ts';
@@ -297,6 +298,10 @@ export interface ObjectConditionOutput {
   readonly message: string;
 }
 
+type Writes = typeof AGENT_WRITES;
+/** One that the record of its kind declares. */
+export type EventReason = { [K in keyof Writes]: Writes[K] extends { readonly events: readonly (infer R)[] } ? R : never }[keyof Writes];
+
 /** An Event of type Warning about an object of the API server. It is told once, and again if it ended meanwhile. */
 export interface ObjectEventOutput {
   readonly kind: 'object-event';
@@ -304,7 +309,7 @@ export interface ObjectEventOutput {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly message: string;
 }
 

@@ -1,7 +1,15 @@
 import { READ_POD_ANNOTATIONS, WRITTEN_POD_ANNOTATIONS } from '../../api/annotations.ts';
 import { kilnAnnotation, POD_CONDITIONS } from '../../api/well-known.ts';
 import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
-import { all, byOperation, onlyKeys, sameFields, sameMetadata, sameObject, texts } from '../../webhook/manifests/policy-expressions.ts';
+import {
+  all,
+  byOperation,
+  onlyConditions,
+  onlyKeys,
+  sameFields,
+  sameMetadata,
+  sameObject,
+} from '../../webhook/manifests/policy-expressions.ts';
 
 const interfaceKey = (suffixes: readonly string[]): string =>
   `k.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?[.]kubernetes[.]io/(${suffixes.join('|')})$')`;
@@ -39,11 +47,7 @@ export const rights: KindRights = {
           sameObject('metadata', 'status'),
           sameMetadata(),
           sameFields('object.status', 'conditions'),
-          ...(['object', 'oldObject'] as const).map(
-            (root, at, roots) =>
-              `${root}.status.?conditions.orValue([]).all(c, c.type in ${texts(POD_CONDITIONS)} || ` +
-              `c in ${roots[1 - at]}.status.?conditions.orValue([]))`,
-          ),
+          onlyConditions(POD_CONDITIONS),
         ),
       }),
       message: `change a pod's conditions ${POD_CONDITIONS.join(', ')}, and nothing else of its status`,

@@ -1,6 +1,6 @@
 /**
- * `deploy/admission-policy.yaml`: the limits of the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.31 and newer.
- * With a stolen token of the account an attacker can change only what Kiln itself writes.
+ * The limits of an account as ValidatingAdmissionPolicies, for Kubernetes 1.31 and newer: with a stolen token of it an attacker can change only
+ * what Kiln itself writes. `deploy/admission-policy.yaml` has those of the controller.
  */
 import { stringify } from 'yaml';
 import { ACCOUNT_LIMITS } from './account-limits.ts';
@@ -32,14 +32,34 @@ function rulesOf(resources: AccountLimit['resources']): readonly ResourceRule[] 
 const SELF_REVIEWS: AccountLimit['resources'] = { 'authentication.k8s.io': ['*'], 'authorization.k8s.io': ['*'] };
 
 /** Denies every resource without a limit here, so a Role that grants more later still allows nothing. */
-function unlistedResources(): object {
+function unlistedResources(limits: readonly AccountLimit[]): object {
   return {
     resourceRules: rulesOf({ '*': ['*/*'] }),
-    excludeResourceRules: [...ACCOUNT_LIMITS.map(({ resources }) => resources), SELF_REVIEWS].flatMap(rulesOf),
+    excludeResourceRules: [...limits.map(({ resources }) => resources), SELF_REVIEWS].flatMap(rulesOf),
   };
 }
 
-function policy(name: string, matchConstraints: object, expression: string, message: string): readonly object[] {
+/** An account whose writes are limited. */
+export interface LimitedAccount {
+  /** Of the names of its policies. */
+  readonly prefix: string;
+  readonly user: string;
+  /** Name of the condition by which its requests are found. */
+  readonly condition: string;
+  /** Begins the sentence of each denial: `the controller of Kiln`. */
+  readonly subject: string;
+  /** Of `deploy`, which each denial names. */
+  readonly file: string;
+  readonly limits: readonly AccountLimit[];
+  /** Of everything else: continues the sentence. */
+  readonly rest: string;
+  /** Lines of comments. */
+  readonly head: readonly string[];
+}
+
+function policy(account: LimitedAccount, part: string, matchConstraints: object, expression: string, message: string): readonly object[] {
+  const { prefix, user, condition, subject, file } = account;
+  const name = `${prefix}-${part}`;
   return [
     {
       apiVersion: API_VERSION,
@@ -48,10 +68,8 @@ function policy(name: string, matchConstraints: object, expression: string, mess
       spec: {
         failurePolicy: 'Fail',
         matchConstraints,
-        matchConditions: [{ name: 'controller', expression: `request.userInfo.username == '${CONTROLLER_USER}'` }],
-        validations: [
-          { expression, message: `the controller of Kiln may only ${message} (deploy/admission-policy.yaml)`, reason: 'Forbidden' },
-        ],
+        matchConditions: [{ name: condition, expression: `request.userInfo.username == '${user}'` }],
+        validations: [{ expression, message: `${subject} may only ${message} (${file})`, reason: 'Forbidden' }],
       },
     },
     {
@@ -63,15 +81,30 @@ function policy(name: string, matchConstraints: object, expression: string, mess
   ];
 }
 
-export function admissionPolicyYaml(): string {
+/** One policy for each limit, and one that denies the rest. */
+export function policiesYaml(account: LimitedAccount): string {
+  const { limits, rest, head } = account;
   const documents = [
-    ...ACCOUNT_LIMITS.flatMap(({ name, resources, expression, message }) =>
-      policy(`kiln-controller-${name}`, { resourceRules: rulesOf(resources) }, expression, message),
+    ...limits.flatMap(({ name, resources, expression, message }) =>
+      policy(account, name, { resourceRules: rulesOf(resources) }, expression, message),
     ),
-    ...policy('kiln-controller-rest', unlistedResources(), 'false', 'change what Kiln writes'),
+    ...policy(account, 'rest', unlistedResources(limits), 'false', rest),
   ];
-  const head =
-    "# What the controller's account may change, for Kubernetes 1.31 and newer: generated, see deploy/README.md.\n" +
-    `# If the account has another name or namespace, or a built-in Vpc or Subnet another name, change it here as well.\n`;
-  return head + documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+  return `${head.join('\n')}\n${documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n')}`;
+}
+
+export function admissionPolicyYaml(): string {
+  return policiesYaml({
+    prefix: 'kiln-controller',
+    user: CONTROLLER_USER,
+    condition: 'controller',
+    subject: 'the controller of Kiln',
+    file: 'deploy/admission-policy.yaml',
+    limits: ACCOUNT_LIMITS,
+    rest: 'change what Kiln writes',
+    head: [
+      "# What the controller's account may change, for Kubernetes 1.31 and newer: generated, see deploy/README.md.",
+      '# If the account has another name or namespace, or a built-in Vpc or Subnet another name, change it here as well.',
+    ],
+  });
 }

@@ -77,6 +77,16 @@ export function onlyKeys(path: string, allowed: string): string {
   return all(`${now}.all(k, (k in ${before} && ${now}[k] == ${before}[k]) || ${allowed})`, `${before}.all(k, k in ${now} || ${allowed})`);
 }
 
+/** True if the conditions in the status are equal except for those of these types. */
+export function onlyConditions(types: readonly string[]): string {
+  return all(
+    ...(['object', 'oldObject'] as const).map(
+      (root, at, roots) =>
+        `${root}.?status.conditions.orValue([]).all(c, c.type in ${texts(types)} || c in ${roots[1 - at]}.?status.conditions.orValue([]))`,
+    ),
+  );
+}
+
 /** True if the finalizers are equal, except that `own` may be added and removed, and `older` ones removed. */
 export function onlyFinalizers(own: string, older: readonly string[]): string {
   const [now, before] = ['object', 'oldObject'].map((root) => `${root}.metadata.?finalizers.orValue([])`) as [string, string];

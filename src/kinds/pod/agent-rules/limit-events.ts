@@ -4,10 +4,8 @@ import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { ObjectEventOutput } from '../../../agent/world/outputs.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
 import type { NodePod } from '../agent-table.ts';
+import { LIMITS_NOT_IN_EFFECT } from '../agent-writes.ts';
 import type { PodLimits } from './pod-limits.ts';
-
-/** As Kube-OVN's agent has it. */
-const REASON = 'PodQoSUpdateFailed';
 
 export function limitEvents(
   world: NodeWorld,
@@ -41,5 +39,5 @@ export function unreadLimits({ pod }: Attachment, { uid }: NodePod, problem: str
 }
 
 function limitEvent({ namespace, name }: Attachment['pod'], uid: string, message: string): ObjectEventOutput {
-  return { kind: 'object-event', resource: 'pods', namespace, name, uid, reason: REASON, message };
+  return { kind: 'object-event', resource: 'pods', namespace, name, uid, reason: LIMITS_NOT_IN_EFFECT, message };
 }

@@ -17,6 +17,7 @@ import type {
   DeviceOutput,
   DeviceRoute,
   NodeOutput,
+  EventReason,
   ObjectEventOutput,
   PortOutput,
 } from '../../../agent/world/outputs.ts';
@@ -100,7 +101,7 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       const ports = isLost || comesTooEarly(world, name, others) ? [] : [port];
       const events = [
         ...limitEvents(world, attachment, name, pod, network.limits, settings),
-        ...hiddenRoutes(sources).map((message) => ({ ...eventOf(attachment, pod), reason: 'PodRoutesIneffective', message })),
+        ...hiddenRoutes(sources).map((message) => eventOf(attachment, pod, 'PodRoutesIneffective', message)),
       ];
       return [device, ...ports, ...queueOf(attachment, name, network), ...events, answer(attachment, state)];
     },
@@ -237,8 +238,8 @@ function networksOf({ addresses }: PodNetwork): readonly string[] {
   return [...new Set(addresses.map(({ cidr }) => cidr))];
 }
 
-function eventOf({ pod: { namespace, name } }: Attachment, { uid }: NodePod): Omit<ObjectEventOutput, 'reason' | 'message'> {
-  return { kind: 'object-event', resource: 'pods', namespace, name, uid };
+function eventOf({ pod: { namespace, name } }: Attachment, { uid }: NodePod, reason: EventReason, message: string): ObjectEventOutput {
+  return { kind: 'object-event', resource: 'pods', namespace, name, uid, reason, message };
 }
 
 /** Why no address is set yet, or an address cannot be used yet. */

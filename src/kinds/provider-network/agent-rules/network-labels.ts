@@ -1,6 +1,13 @@
 /** What the Node object says of a ProviderNetwork: labels, and an annotation with the cause where it is not ready. */
 import { isLabelValue } from '../../../api/values/label-value.ts';
-import { networkOfNodeKey, nodeNetworkKey, type NodeNetworkSuffix } from '../resource/node-network.ts';
+import {
+  networkOfNodeKey,
+  NODE_NETWORK_ANNOTATIONS,
+  NODE_NETWORK_LABELS,
+  nodeNetworkKey,
+  type NodeNetworkAnnotation,
+  type NodeNetworkLabel,
+} from '../resource/node-network.ts';
 import type { NodeFacts } from '../../node/agent-table.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';
 import type { NodeSettings } from '../../../agent/rules/node-settings.ts';
@@ -21,8 +28,6 @@ export type NetworkState =
   /** Labels stay as they are. */
   | { readonly kind: 'working' };
 
-const SUFFIXES: readonly NodeNetworkSuffix[] = ['ready', 'interface', 'mtu', 'vlan_interfaces', 'exclude'];
-
 export function labels(
   { node }: NodeSettings,
   { labels: present, annotations }: NodeFacts,
@@ -31,7 +36,7 @@ export function labels(
 ): readonly NodeOutput[] {
   if (state.kind === 'working') return [];
   const wanted = wantedLabels(state);
-  const texts = {
+  const texts: Readonly<Record<NodeNetworkAnnotation, string | undefined>> = {
     err_mesg: state.kind === 'failed' ? state.why : undefined,
     warning: state.kind === 'ready' ? warningOf(state.warnings) : undefined,
   };
@@ -41,14 +46,14 @@ export function labels(
       resource: 'nodes',
       name: node,
       labels: Object.fromEntries(
-        SUFFIXES.map((suffix) => [nodeNetworkKey(network, suffix), wanted[suffix] ?? null] as const).filter(
+        NODE_NETWORK_LABELS.map((suffix) => [nodeNetworkKey(network, suffix), wanted[suffix] ?? null] as const).filter(
           ([key, value]) => value !== null || present[key] !== undefined,
         ),
       ),
       annotations: Object.fromEntries(
-        (['err_mesg', 'warning'] as const)
-          .map((suffix) => [nodeNetworkKey(network, suffix), texts[suffix] ?? null] as const)
-          .filter(([key, value]) => value !== null || annotations[key] !== undefined),
+        NODE_NETWORK_ANNOTATIONS.map((suffix) => [nodeNetworkKey(network, suffix), texts[suffix] ?? null] as const).filter(
+          ([key, value]) => value !== null || annotations[key] !== undefined,
+        ),
       ),
     },
   ];
@@ -58,7 +63,7 @@ function warningOf([first, ...others]: readonly string[]): string | undefined {
   return first === undefined || others.length === 0 ? first : `${first} (and ${others.length} more)`;
 }
 
-function wantedLabels(state: NetworkState): Partial<Record<NodeNetworkSuffix, string>> {
+function wantedLabels(state: NetworkState): Partial<Record<NodeNetworkLabel, string>> {
   switch (state.kind) {
     case 'ready':
       return {
@@ -80,14 +85,14 @@ export function labelsOfNone(
   { node }: NodeSettings,
   { labels: present, annotations }: NodeFacts,
 ): readonly NodeOutput[] {
-  const gone = (keys: readonly string[]): Readonly<Record<string, null>> =>
+  const gone = (keys: readonly string[], suffixes: readonly string[]): Readonly<Record<string, null>> =>
     Object.fromEntries(
       keys.flatMap((key) => {
-        const network = networkOfNodeKey(key);
+        const network = networkOfNodeKey(key, suffixes);
         return network === undefined || networks.has(network) ? [] : [[key, null]];
       }),
     );
-  const [left, errors] = [gone(Object.keys(present)), gone(Object.keys(annotations))];
+  const [left, errors] = [gone(Object.keys(present), NODE_NETWORK_LABELS), gone(Object.keys(annotations), NODE_NETWORK_ANNOTATIONS)];
   if (Object.keys(left).length + Object.keys(errors).length === 0) return [];
   return [{ kind: 'object-metadata', resource: 'nodes', name: node, labels: left, annotations: errors }];
 }

@@ -3,19 +3,22 @@ import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
 import type { Labels } from '../../../api/kubernetes/meta.ts';
 import type { ProviderNetworkSpec } from '../../../api/kinds/provider-network.ts';
 
-/** Labels of a Node, `<network>.provider-network.kubernetes.io/<suffix>`; `err_mesg` and `warning` are annotations. */
-export type NodeNetworkSuffix = 'ready' | 'interface' | 'mtu' | 'vlan_interfaces' | 'exclude' | 'err_mesg' | 'warning';
+/** Labels and annotations of a Node, `<network>.provider-network.kubernetes.io/<suffix>`. */
+export const NODE_NETWORK_LABELS = ['ready', 'interface', 'mtu', 'vlan_interfaces', 'exclude'] as const;
+export const NODE_NETWORK_ANNOTATIONS = ['err_mesg', 'warning'] as const;
+export type NodeNetworkLabel = (typeof NODE_NETWORK_LABELS)[number];
+export type NodeNetworkAnnotation = (typeof NODE_NETWORK_ANNOTATIONS)[number];
 
 const DOMAIN = '.provider-network.kubernetes.io/';
 
-export function nodeNetworkKey(network: string, suffix: NodeNetworkSuffix): string {
+export function nodeNetworkKey(network: string, suffix: NodeNetworkLabel | NodeNetworkAnnotation): string {
   return `${network}${DOMAIN}${suffix}`;
 }
 
-/** The network of such a key; undefined for any other key. */
-export function networkOfNodeKey(key: string): string | undefined {
+/** The network of such a key with one of the suffixes; undefined for any other key. */
+export function networkOfNodeKey(key: string, suffixes: readonly string[]): string | undefined {
   const at = key.indexOf(DOMAIN);
-  return at <= 0 ? undefined : key.slice(0, at);
+  return at <= 0 || !suffixes.includes(key.slice(at + DOMAIN.length)) ? undefined : key.slice(0, at);
 }
 
 /** Whether a node is left out. A selector decides alone, if there is one. */

@@ -1,0 +1,3 @@
+import type { AgentWrites } from '../../api/agent-writes.ts';
+
+export const agentWrites: AgentWrites = { of: 'node', status: ['ready'] };

@@ -25,10 +25,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     ['templates/controller-rbac.yaml', plainTemplate('rbac.yaml', part('controller'))],
     ['templates/controller.yaml', controller.text],
     ['templates/webhook.yaml', plainTemplate('webhook.yaml', part('webhook'))],
-    [
-      'templates/admission-policy.yaml',
-      plainTemplate('admission-policy.yaml', `and ${part('controller', true)} ${part('policies', true)}`),
-    ],
+    ['templates/admission-policy.yaml', admissionPolicyTemplate()],
     ['templates/agent-policy.yaml', plainTemplate('agent-policy.yaml', `and ${part('agent', true)} ${part('policies', true)}`)],
     ['templates/agent.yaml', agentTemplate(defaults)],
     ['templates/ovn-central.yaml', ovnTemplate(defaults)],
@@ -85,6 +82,16 @@ function read(name: string): string {
 
 function plainTemplate(name: string, condition: string): string {
   return new TemplateFile(`deploy/${name}`, read(name)).text(condition);
+}
+
+/** Rules write external Vpcs with a setting alone: with it the policy against them only records them. */
+function admissionPolicyTemplate(): string {
+  const file = new TemplateFile('deploy/admission-policy.yaml', read('admission-policy.yaml'));
+  const isSet = 'eq (toString .Values.config.enableExternalVpc) "true"';
+  file
+    .object('ValidatingAdmissionPolicyBinding', 'kiln-controller-external-vpcs')
+    .value(['spec', 'validationActions', 0], `{{ if ${isSet} }}Audit{{ else }}Deny{{ end }}`);
+  return file.text(`and ${part('controller', true)} ${part('policies', true)}`);
 }
 
 /** Helm deletes them never, and upgrades them as it does all templates: a folder `crds` would be installed once. */

@@ -181,6 +181,8 @@ const POD_THEFTS: readonly Theft[] = [
   },
 ];
 
+const GATEWAY_LABEL = 'ovn.kubernetes.io/external-gw';
+const PORT_OF = 'kiln.io/port-of';
 const NAMESPACE = `${CORE}/namespaces/vault`;
 
 const CLUSTER_THEFTS: readonly Theft[] = [
@@ -196,6 +198,9 @@ const CLUSTER_THEFTS: readonly Theft[] = [
       patch('taint a node', path, { spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } }),
       patch('close a node', path, { spec: { unschedulable: true } }),
       patch('annotate a node for another program', path, annotated('example.com/mine', 'no')),
+      patch('label a node as a gateway without the mark of the ConfigMap', path, labelled(GATEWAY_LABEL, 'false')),
+      patch('take the label of a gateway node that a user chose', path, { metadata: { labels: { [GATEWAY_LABEL]: null } } }),
+      patch('mark such a node as one that it made itself', path, annotated('kiln.io/gateway-of', 'ovn-external-gw-config')),
       patch("write a node agent's annotation", path, annotated('ovn.kubernetes.io/chassis', 'c')),
       patch('say what a node has', `${path}/status`, { status: { capacity: { cpu: '1k' } } }),
       remove('delete a node', path),
@@ -250,8 +255,26 @@ const CLUSTER_THEFTS: readonly Theft[] = [
 const VPC = `${OVN}/vpcs/vault`;
 const SUBNET = `${OVN}/subnets/vault-net`;
 
+const EXTERNAL = { metadata: { name: 'thief', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } } };
+
 const NETWORK_THEFTS: readonly Theft[] = [
   create('make a Vpc', `${OVN}/vpcs`, 'kubeovn.io/v1', 'Vpc', 'thief', { spec: {} }),
+  create('make a Vpc that shows a router of another program', `${OVN}/vpcs`, 'kubeovn.io/v1', 'Vpc', 'thief', { ...EXTERNAL, spec: {} }),
+  create('make a Subnet that shows a switch of another program', `${OVN}/subnets`, 'kubeovn.io/v1', 'Subnet', 'thief', {
+    ...EXTERNAL,
+    spec: { vpc: 'thief', provider: 'vpc-external' },
+  }),
+  patch('mark an OvnEip as that of a port, to delete it then', `${OVN}/ovn-eips/kept`, annotated(PORT_OF, 'vault')),
+  patch('mark one with the name of a port', `${OVN}/ovn-eips/vault-vault-net`, annotated(PORT_OF, 'vault')),
+  patch('mark it together with its type', `${OVN}/ovn-eips/vault-vault-net`, {
+    metadata: { annotations: { [PORT_OF]: 'vault' } },
+    spec: { type: 'lrp' },
+  }),
+  create('make an OvnEip of a port with another name', `${OVN}/ovn-eips`, 'kubeovn.io/v1', 'OvnEip', 'thief', {
+    metadata: { name: 'thief', annotations: { [PORT_OF]: 'vault' } },
+    spec: { externalSubnet: 'vault-net', type: 'lrp' },
+  }),
+  remove('delete an OvnEip', `${OVN}/ovn-eips/kept`),
   create('make a Subnet', `${OVN}/subnets`, 'kubeovn.io/v1', 'Subnet', 'thief', { spec: { vpc: 'vault', cidrBlock: '10.9.0.0/24' } }),
   patch('send the traffic of a Vpc elsewhere', VPC, {
     spec: { staticRoutes: [{ cidr: '10.8.0.0/24', nextHopIP: '10.143.0.66', policy: 'policyDst' }] },

@@ -1,4 +1,4 @@
-import { DEFAULT_VPC } from '../../api/well-known.ts';
+import { DEFAULT_VPC, labelKey } from '../../api/well-known.ts';
 import type { KindRights } from '../../webhook/manifests/kind-rights.ts';
 import { FINALIZERS, isExternal } from '../../webhook/manifests/kind-rights.ts';
 import { all, byOperation, sameFields, sameMetadata, sameObject, text } from '../../webhook/manifests/policy-expressions.ts';
@@ -38,6 +38,13 @@ export const rights: KindRights = {
         ),
       }),
       message: `create the default Vpc ${DEFAULT_VPC}, create and delete external Vpcs, and fill in defaults of a Vpc's routes`,
+    },
+    {
+      // Its own policy: a cluster that shows routers of other programs leaves it out.
+      name: 'external-vpcs',
+      resources: { 'kubeovn.io': ['vpcs', 'subnets'] },
+      expression: `request.operation == 'CREATE' ? !(${isExternal('object')}) : request.operation != 'DELETE' || !(${isExternal('oldObject')})`,
+      message: `create or delete a Vpc or Subnet with label ${labelKey.vpcExternal} where --enable-external-vpc is set; then: kubectl delete validatingadmissionpolicybinding kiln-controller-external-vpcs`,
     },
   ],
 };

@@ -30,7 +30,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/cluster/cluster.test.ts': { seconds: 900, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
   'test/cluster/families.test.ts': { seconds: 600, cores: Number.POSITIVE_INFINITY, minutes: 120, onlyLong: true },
   'test/cluster/ovn-central.test.ts': { seconds: 100, cores: 0.5, onlyLong: true },
-  'test/cluster/ovn-central-upgrade.test.ts': { seconds: 85, cores: 0.5, onlyLong: true },
+  'test/cluster/ovn-central-upgrade.test.ts': { seconds: 110, cores: 0.5, onlyLong: true },
   'test/cluster/database-keys.test.ts': { seconds: 20 },
   'test/cluster/agent-manifest.test.ts': { seconds: 180, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },
   'test/cluster/manifests.test.ts': { seconds: 240, cores: Number.POSITIVE_INFINITY, minutes: 60, onlyLong: true },

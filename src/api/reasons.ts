@@ -368,6 +368,11 @@ export const REASONS = {
       'no packet of a pod takes a route, a policy or a peering of a Vpc: a policy comes before all routes (in the default Vpc that of the gateway of each Subnet), and a longer prefix before a shorter one, source or destination; or routes of enableEcmp over gateway nodes hide another route, or would',
     next: 'do what the message says: it has the policy to add, or remove one of the two, or turn enableEcmp off',
   },
+  GatewayPortNotFirst: {
+    means:
+      'OVN before 24.09 translates the load balancer of an OvnDnatRule at one of the external ports of a router alone, and the rule is behind another one',
+    next: 'name an OvnEip of the Subnet that the message has, or run a newer OVN',
+  },
   PolicyPriorityZero: {
     means: 'a policy of a Vpc has priority 0, as one without a priority has; OVN takes it for no packet',
     next: 'write a priority from 1 on',

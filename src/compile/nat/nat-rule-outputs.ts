@@ -21,6 +21,7 @@ import { waitingRules } from './nat-conflicts.ts';
 import { inEffect, obstacle } from './nat-in-effect.ts';
 import { otherSourcesText } from './nat-sources.ts';
 import { hasRows, natRows, NAT_RULE } from './nat-rows.ts';
+import { notFirstPort } from './first-gateway-port.ts';
 import { outgoingPolicies, outgoingText } from './outgoing-policies.ts';
 import { outgoingAnnotationFinding } from './ways-out.ts';
 import type { OvnNatRule } from './ovn-nat-rules.ts';
@@ -108,7 +109,8 @@ function inEffectFields(world: World, resource: OvnNatRule, key: string, { owner
   const placed = hasRows(world, resource, translation, owner);
   const connected = hasExternalPort(world, translation.vpc, translation.external);
   const conflict = rowConflictOf(world, owner) ?? foreignNat(world, resource, translation, owner);
-  const ready = placed && connected && conflict === undefined;
+  const dead = resource === 'ovn-dnat-rules' ? notFirstPort(world, translation) : undefined;
+  const ready = placed && connected && conflict === undefined && dead === undefined;
   const waiting = waitingRules(world, key);
   const conditions: ConditionOutput[] = [...(patch.conditions ?? [])];
   const absent: NonNullable<Fields['withoutConditions']>[number][] = [...(patch.withoutConditions ?? [])];
@@ -117,6 +119,8 @@ function inEffectFields(world: World, resource: OvnNatRule, key: string, { owner
   if (ready) conditions.push({ type: 'Ready', status: 'True', reason: 'Translated', message: outgoingText(world, key, translation) });
   else if (conflict !== undefined)
     conditions.push({ type: 'Ready', status: 'False', reason: 'RowConflict', message: `${subject}: ${conflict}`, event: 'Warning' });
+  else if (placed && connected && dead !== undefined)
+    conditions.push({ type: 'Ready', status: 'False', reason: 'GatewayPortNotFirst', message: `${subject}: ${dead}`, event: 'Warning' });
   else if (placed) {
     const { vpc, external } = translation;
     const message = `${subject}: the router of Vpc ${vpc} has no port in Subnet ${external} yet; ${commandText`kubectl describe vpc ${vpc}`}`;

@@ -12,17 +12,13 @@ import { rowId } from '../../nb/row-id.ts';
 import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
 import { connectedExternals } from '../nat/external-status.ts';
 import type { RowOutput } from '../output.ts';
 import { subnetSpec } from '../subnet/validity/spec-in-effect.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
-import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { isOursOnceAdopted, vpcOwner, vpcSpec } from './vpc-view.ts';
 import type { VpcView } from './vpc-view.ts';
-
-const RULE = 'vpc-bfd';
 
 export interface BfdSession {
   /** Router port. */
@@ -30,21 +26,6 @@ export interface BfdSession {
   /** Address of the other side. */
   readonly peer: string;
 }
-
-export const vpcBfd: Rule = vpcRowsRule(RULE, ({ world, name, view }) =>
-  world.ask(bfdSessions, name).map(({ port, peer }): RowOutput => {
-    const { bfdMinRx, bfdMinTx, bfdDetectMult } = world.settings;
-    return {
-      kind: 'row',
-      id: sessionId({ port, peer }),
-      owner: vpcOwner(view),
-      rule: RULE,
-      // Its port shows that a session without keys, as Kube-OVN makes it, is that of the Vpc.
-      named: true,
-      columns: { logical_port: port, dst_ip: peer, min_rx: bfdMinRx, min_tx: bfdMinTx, detect_mult: bfdDetectMult },
-    };
-  }),
-);
 
 export function sessionId({ port, peer }: BfdSession): RowId {
   return rowId('BFD', port, peer);

@@ -88,6 +88,34 @@ describe('enableBfd', () => {
     assert.ok(bench.rows('BFD').some(({ status }) => status === 'down'));
   });
 
+  for (const [how, after] of [
+    ['goes', {}],
+    ['gets another next hop', { staticRoutes: [{ cidr: '10.9.0.0/16', nextHopIP: '172.20.0.103', ecmpMode: 'ecmp_symmetric_reply' }] }],
+    ['goes with enableBfd', { enableBfd: false }],
+  ] as const) {
+    test(`a session outlives the route that names it: the route ${how}`, () => {
+      const { bench } = new NatScene();
+      const route = { cidr: '10.9.0.0/16', nextHopIP: '172.20.0.101', ecmpMode: 'ecmp_symmetric_reply' };
+      bench.edit('vpcs', 'blue', { enableExternal: true, enableBfd: true, staticRoutes: [route] });
+      bench.converge();
+      const has = (): readonly boolean[] => [
+        bench.rows('Logical_Router_Static_Route').some(({ nexthop }) => nexthop === route.nextHopIP),
+        sessions(bench).some((text) => text.includes(route.nextHopIP)),
+      ];
+      assert.deepEqual(has(), [true, true]);
+      bench.edit('vpcs', 'blue', { staticRoutes: [], ...after });
+      let between = false;
+      while (bench.step()) {
+        const [routed, watched] = has();
+        assert.ok(routed !== true || watched === true, 'no route without its session');
+        between ||= routed === false && watched === true;
+      }
+      assert.ok(between, 'first the route, then the session');
+      assert.deepEqual(has(), [false, false]);
+      assert.equal(bench.writesAfterRestart(), 0);
+    });
+  }
+
   test('adopts the session of Kube-OVN, which has no keys', () => {
     const { bench } = new NatScene();
     const uuid = '00000000-0000-4000-8000-0000000000bf';

@@ -2,7 +2,7 @@ import { builtinObjects } from './rules/built-in-objects.ts';
 import type { Rule } from '../../compile/compiler.ts';
 import { vpcExternal } from '../../compile/nat/external-ports.ts';
 import { vpcBfdPort } from '../../compile/vpc/bfd-port.ts';
-import { vpcBfd } from '../../compile/vpc/bfd-sessions.ts';
+import { vpcBfd } from '../../compile/vpc/bfd-rows.ts';
 import { externalVpcs } from '../../compile/vpc/external-vpcs.ts';
 import { vpcLifecycle, vpcSpecDefaults } from '../../compile/vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from '../../compile/vpc/vpc-load-balancers.ts';

@@ -219,3 +219,17 @@ test('an IP object that a user made with the address of the router is told on bo
   bench.converge();
   assert.doesNotMatch(bench.conditionText('ips', IP), /HeldTwice/);
 });
+
+test('the Subnet is ready once the router has its port in it, and not before', () => {
+  const made = scene({ u2oInterconnection: false });
+  made.bench.edit('subnets', 'under', { u2oInterconnection: true });
+  let waited = false;
+  while (made.bench.step()) {
+    const isReady = made.bench.condition('subnets', 'under', 'Ready')?.status === 'True';
+    const hasPort = made.bench.rowIds('Logical_Router_Port').some((name) => name.endsWith('-under'));
+    assert.ok(!isReady || hasPort);
+    waited ||= !isReady && !hasPort;
+  }
+  assert.ok(waited);
+  assert.equal(made.bench.condition('subnets', 'under', 'Ready')?.status, 'True');
+});

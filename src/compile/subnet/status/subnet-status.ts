@@ -179,6 +179,15 @@ function ready(world: World, view: SubnetView): ConditionOutput {
       'Warning',
     );
   }
+  if (
+    isConnected(view) &&
+    emittedSubnet(world, view.name) !== undefined &&
+    !isOursOnceAdopted(world, routerPortId(view), subnetOwner(view))
+  )
+    return no(
+      'RouterPortPending',
+      `Subnet ${view.name} has no port in the router of Vpc ${view.vpc} yet, which connects it to the overlay`,
+    );
   const gateway = world.ask(centralizedGateway, view.name);
   if (gateway?.nodes.length === 0) return no('NoActiveGatewayFound', gatewayMissing(world, view), 'Warning');
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');

@@ -351,6 +351,10 @@ export const REASONS = {
     means: 'the OvnEip with the name of a router port is another one than the port needs, or has no address',
     next: 'see the OvnEip; delete it, or correct it',
   },
+  GatewayNodeMissing: {
+    means: 'spec.gatewayNode of the Subnet names a node that does not exist, beside one that does',
+    next: 'correct the name, or join the node: kubectl get nodes',
+  },
   NoGatewayNode: {
     means: 'no node with label ovn.kubernetes.io/external-gw=true and a chassis can host the external port of a Vpc',
     next: 'label a node; see that its agent runs',

@@ -6,10 +6,11 @@
 import { POD_EVENTS } from '../../../api/kube-ovn-events.ts';
 import type { Reason } from '../../../api/reasons.ts';
 import { podPortFindings } from '../../../api/pod/pod-network-validation.ts';
+import { switchToRouterPort } from '../../../api/names.ts';
 import { podAnnotation, POD_CONDITION } from '../../../api/well-known.ts';
 import type { WrittenPodAnnotation } from '../../../api/annotations.ts';
 import { ownerText } from '../../../nb/ownership.ts';
-import { identityOf } from '../../../nb/row-id.ts';
+import { identityOf, rowId } from '../../../nb/row-id.ts';
 import type { World } from '../../../world/world.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
 import { addressesOfIp, ipText, sameAddresses } from '../../ip/ip-object.ts';
@@ -33,9 +34,12 @@ import { portGroupsOf, portAddressText } from '../port/pod-port.ts';
 import { podOwner } from '../view/pod-view.ts';
 import { outsideTenancy } from '../report/tenancy-report.ts';
 import type { PodView } from '../view/pod-view.ts';
+import { isConnected } from '../../subnet/rows/subnet-interconnection.ts';
+import { routerPortId } from '../../subnet/rows/subnet-switch.ts';
 import { localnetMissing, subnetUnderlay } from '../../subnet/validity/underlay.ts';
 import type { SubnetView } from '../../subnet/validity/subnet-view.ts';
-import { isWithin, subnetNetworks, switchId } from '../../subnet/validity/subnet-view.ts';
+import { isWithin, subnetNetworks, subnetOwner, switchId } from '../../subnet/validity/subnet-view.ts';
+import { isOurs } from '../../vpc/vpc-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /**
@@ -273,7 +277,11 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
     return { reason: 'RowConflict', message: conflict.message };
   if (others.length === 0)
     return (
-      networkMissing(world, binding) ?? groupMissing(world, binding) ?? underlayMissing(world, binding) ?? waitingForPrimary(world, binding)
+      networkMissing(world, binding) ??
+      routerMissing(world, binding) ??
+      groupMissing(world, binding) ??
+      underlayMissing(world, binding) ??
+      waitingForPrimary(world, binding)
     );
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: failure === undefined ? shared : `${shared}; ${failure.message}` };
@@ -319,6 +327,18 @@ function networkMissing(world: World, binding: Binding): Obstacle | undefined {
   const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));
   if (conflict === undefined || isPortObserved(world, binding)) return undefined;
   return { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
+}
+
+/** It has its port, in a switch without its router: another program or object has a row that connects the two. */
+function routerMissing(world: World, { nic, durable }: Binding): Obstacle | undefined {
+  const subnet = durable?.subnet;
+  if (!nic.isOvn || subnet === undefined || !(subnet.routed || isConnected(subnet))) return undefined;
+  const rows = [routerPortId(subnet), rowId('Logical_Switch_Port', switchToRouterPort(subnet.name, subnet.vpc))];
+  const lacking = rows.find((id) => !isOurs(world, id, subnetOwner(subnet)) && world.rowConflicts.get(id) !== undefined);
+  const conflict = lacking === undefined ? undefined : world.rowConflicts.get(lacking);
+  if (conflict === undefined) return undefined;
+  const message = `port ${nic.port} reaches its own Subnet alone: Subnet ${subnet.name} has no port at the router of Vpc ${subnet.vpc}: ${conflict.message}`;
+  return { reason: 'RowConflict', message: withNext(message, commandText`kubectl describe subnet ${subnet.name}`) };
 }
 
 /**

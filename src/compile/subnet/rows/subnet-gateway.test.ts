@@ -225,3 +225,25 @@ test('blanks around the name of a gateway node, and an address after it, are not
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: ' n2 :10.1.1.1 , n-1' });
   assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
 });
+
+test('gateway nodes that do not exist are told beside one that does, with or without ECMP, and no longer once they join', () => {
+  for (const enableEcmp of [false, true]) {
+    const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n-1,typo,late', enableEcmp });
+    assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+    const told = (): string => bench.condition('subnets', 'red', 'WithoutEffect')?.message ?? '';
+    assert.match(
+      told(),
+      /^Subnet red: spec\.gatewayNode "typo" is no Node; .*Subnet red: spec\.gatewayNode "late" is no Node; .*kubectl edit subnet red$/,
+    );
+    bench.put('nodes', node('late'));
+    bench.converge();
+    assert.match(told(), /"typo" is no Node/);
+    assert.doesNotMatch(told(), /"late"/);
+    bench.edit('subnets', 'red', { gatewayNode: 'nobody' });
+    bench.converge();
+    assert.deepEqual([bench.condition('subnets', 'red', 'Ready')?.reason, told()], ['NoActiveGatewayFound', '']);
+    bench.edit('subnets', 'red', { gatewayNode: 'n-1:10.9.9.9, n2' });
+    bench.converge();
+    assert.doesNotMatch(told(), /is no Node/);
+  }
+});

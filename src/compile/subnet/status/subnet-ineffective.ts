@@ -17,7 +17,7 @@ import { ineffectiveMatch } from '../../ineffective-condition.ts';
 import { subnetSpec } from '../validity/spec-in-effect.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from '../validity/subnet-findings.ts';
-import { networksWithoutGateway } from '../rows/subnet-gateway.ts';
+import { centralizedGateway, gatewayCandidates, networksWithoutGateway } from '../rows/subnet-gateway.ts';
 import { requestedNetworks } from '../validity/subnet-networks.ts';
 import { networkMissing } from '../validity/subnet-provider.ts';
 import { sharedRoutes, unsharedTraffic } from '../rows/shared-subnet-routes.ts';
@@ -57,6 +57,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...ofForeignPorts(world, subject),
     ...nearlyFull(world, subject, spec.cidrBlock),
     ...notJoined(world, subject),
+    ...missingGateways(world, subject),
     ...claimsForJoin(world, subject),
     ...routesInEffect(world, name).flatMap((route) => routeShared(world, subject, route)),
     ...unsharedTraffic(world, subject),
@@ -116,6 +117,22 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
       }),
     ];
   });
+}
+
+/** Gateway nodes that do not exist, beside one that does: without any the Subnet is not ready, and says so. */
+function missingGateways(world: World, subject: Subject): readonly Finding[] {
+  const view = world.ask(subnetView, subject.name);
+  if (view === undefined || (world.ask(centralizedGateway, subject.name)?.nodes ?? []).length === 0) return [];
+  const missing = gatewayCandidates(world, view).filter(({ state }) => state === 'missing');
+  return missing.map(({ node }) =>
+    findingOf(subject, {
+      code: 'GatewayNodeMissing',
+      field: 'spec.gatewayNode',
+      value: node,
+      problem: 'is no Node',
+      rule: 'traffic leaves through the other gateway nodes alone: it cannot move to this one when they fail',
+    }),
+  );
 }
 
 /** Addresses of foreign ports: the allocator does not give them out. The user knows which ports should stay. */

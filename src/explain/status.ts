@@ -178,10 +178,10 @@ function objectFindings(world: World, chosen: Chosen, reported: AsReported): Fin
   );
 }
 
-/** Parts that an object requests and has not, while it is ready all the same: external ports of a Vpc, and its BFD sessions. */
+/** Parts that an object needs and has not, while it is ready all the same: external ports of a Vpc, its BFD sessions, its Subnet for pods. */
 function missingParts(resource: ResourceName, key: string, object: AnyObservedObject): readonly Finding[] {
   if (object.metadata.deletionTimestamp !== undefined) return [];
-  return (['External', 'Bfd'] as const).flatMap((type) => {
+  return (['External', 'Bfd', 'DefaultSubnet'] as const).flatMap((type) => {
     const condition = conditionOf(resource, object, type);
     if (condition?.status !== 'False') return [];
     const { message = '', lastTransitionTime = object.metadata.creationTimestamp } = condition;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Finding, ProblemKind } from '../../explain/status.ts';
 import { leftoverGroups } from '../../explain/leftovers.ts';
 import { rowId } from '../../nb/row-id.ts';
+import type { RowId } from '../../nb/row-id.ts';
 import type { Uuid } from '../../ovsdb/index.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import type { AuditSources } from './audit-findings.ts';
@@ -122,4 +123,22 @@ test('leftovers: a removal is offered only of what has no effect and no user', (
       ({ subject, message }) => subject.endsWith('ghost.shop') && message === 'OVN answers for 10.16.0.99; its pod shop/ghost is gone',
     ),
   );
+});
+
+test('the command for a row without a name of its own can be run: by UUID where it exists, else what it belongs into', () => {
+  const made = new PodScene();
+  const { world } = made.bench;
+  made.subnet('red', { cidrBlock: '10.7.0.0/24', private: true, enableDHCP: true });
+  made.bench.converge();
+  const next = (id: RowId): string => {
+    const [group] = auditGroups(sources({ world, plan: changing('update', id) }));
+    return group?.findings[0]?.next ?? '';
+  };
+  const [acl] = [...world.rows.inTable('ACL')];
+  const [route] = [...world.rows.inTable('Logical_Router_Policy')];
+  assert.equal(next(acl?.id ?? assert.fail()), `ovn-nbctl list ACL ${acl?.uuid}`);
+  assert.equal(next(route?.id ?? assert.fail()), `ovn-nbctl list Logical_Router_Policy ${route?.uuid}`);
+  assert.equal(next(rowId('ACL', 'red', 'to-lport', '1', 'ip')), 'ovn-nbctl list Logical_Switch red');
+  assert.equal(next(rowId('DHCP_Options', 'gone', 'IPv4', '')), 'ovn-nbctl list DHCP_Options');
+  assert.equal(next(PORT), 'ovn-nbctl list Logical_Switch_Port web.shop');
 });

@@ -13,8 +13,9 @@ import type { ClusterStatus, ProblemKind } from '../../explain/status.ts';
 import { wordsOf } from '../../explain/words.ts';
 import type { Invariant, Violation } from '../../invariants/violation.ts';
 import { GLOBAL_ROW } from '../../nb/global-keys.ts';
-import { identityOf, tableOf } from '../../nb/row-id.ts';
+import { identityOf, rowId, tableOf } from '../../nb/row-id.ts';
 import type { RowId } from '../../nb/row-id.ts';
+import { tableSpec } from '../../nb/tables.ts';
 import { commandText, inNamespace } from '../../text/command-text.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
@@ -100,7 +101,8 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
     groups.set(key, group);
   };
   const { world, status, violations, conflicts, plan, leftovers, kept } = sources;
-  for (const row of plan.rows) putRow(row, put, isOfKiln(world));
+  const ofKiln = isOfKiln(world);
+  for (const row of plan.rows) putRow(world, row, put, ofKiln);
   for (const { table, name, why } of kept)
     put('I3', 'a row has no object', { subject: `${table} ${name}`, message: why, next: 'kiln gc plan' });
   for (const write of plan.objects) putObject(write, put);
@@ -167,16 +169,26 @@ function idOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** @param ofKiln false: a row that differs may be as another release of Kube-OVN writes it, and is no matter of a repair */
-function putRow(row: PlannedChanges['rows'][number], put: Put, ofKiln: boolean): void {
+/** Shows a row: by its name, or by its UUID if the table has none, as of ACLs; of one that is missing what it belongs into. */
+function lookAt(world: World, id: RowId): string {
+  const [table, name] = [tableOf(id), identityOf(id)];
+  if (!name.includes('|')) return commandText`ovn-nbctl list ${table} ${name}`;
+  const row = world.rows.state(id);
+  if (row !== undefined) return commandText`ovn-nbctl list ${table} ${row.uuid}`;
+  const [parent = ''] = name.split('|');
+  const inside = tableSpec(table).parents.find((of) => world.rows.state(rowId(of.table, parent)) !== undefined);
+  return inside === undefined ? commandText`ovn-nbctl list ${table}` : commandText`ovn-nbctl list ${inside.table} ${parent}`;
+}
+
+/** @param ofKiln false: a row that differs may be as another release of Kube-OVN writes it, and is no matter of a repair. */
+function putRow(world: World, row: PlannedChanges['rows'][number], put: Put, ofKiln: boolean): void {
   const [group] = planGroups({ rows: [row], objects: [] });
   if (group === undefined) return;
   const { change, fields } = group;
-  const [table, name] = [tableOf(row.id), identityOf(row.id)];
   const finding = (message: string, isRepaired = true): Parameters<Put>[2] => ({
     subject: rowText(row.id),
     message,
-    next: commandText`ovn-nbctl list ${table} ${name}`,
+    next: lookAt(world, row.id),
     repairs: isRepaired ? [{ kind: 'row', id: row.id }] : [],
   });
   switch (change) {

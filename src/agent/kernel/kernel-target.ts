@@ -4,7 +4,7 @@
  */
 import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
 import type { Target } from '../../target/target.ts';
-import type { Clock } from '../../timing/clock.ts';
+import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import type { Listing } from '../listing/changes.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import type { ListedTargetOptions } from '../listing/listed-target.ts';
@@ -28,6 +28,8 @@ import { waitingText } from '../world/waiting-route.ts';
 
 /** Looks until a device is lost, some seconds in all: Open vSwitch that starts anew makes it again. */
 const LOOKS = 5;
+/** Until devices that could not be made silent are tried again. */
+const QUIET_AGAIN_MS = 1_000;
 /** Devices that are changed at once: most of the time they wait for answers of other hosts. */
 const MOST_AT_ONCE = 64;
 
@@ -67,6 +69,7 @@ export class KernelTarget implements Target {
   /** Whether the node forwards packets, by the keys that say it, while nothing told of a change. */
   readonly #forwards = new Map<string, boolean>();
   #links: ReadonlyMap<string, string> | undefined;
+  #quietTimer: TimerHandle;
   #stopped = false;
 
   constructor(options: KernelTargetOptions) {
@@ -97,6 +100,7 @@ export class KernelTarget implements Target {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#options.clock.clearTimeout(this.#quietTimer);
     this.#watch.stop();
     await this.#options.changes.remove(this.#listing);
     await Promise.all(this.#working.values());
@@ -404,8 +408,16 @@ export class KernelTarget implements Target {
       (error: unknown) => String(error),
     );
     // A pod may have gone meanwhile.
-    if (!ran.ok || (failed !== '' && !/Cannot find device/.test(failed)))
-      log.warn('devices of the agent still hear what pods send', { devices: loud, reason: ran.ok ? failed : ran.message });
+    if (ran.ok && (failed === '' || /Cannot find device/.test(failed))) return;
+    log.warn('devices of the agent still hear what pods send', { devices: loud, reason: ran.ok ? failed : ran.message });
+    this.#listAgain();
+  }
+
+  #listAgain(): void {
+    this.#quietTimer ??= this.#options.clock.setTimeout(() => {
+      this.#quietTimer = undefined;
+      if (!this.#stopped) void this.#list(true);
+    }, QUIET_AGAIN_MS);
   }
 
   /**
@@ -444,6 +456,7 @@ export class KernelTarget implements Target {
       wake();
     } catch (error) {
       log.warn('the links of this node could not be listed', { reason: String(error) });
+      this.#listAgain();
     }
   }
 }

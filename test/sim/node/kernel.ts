@@ -26,6 +26,8 @@ export interface Link {
   addresses: readonly Address[];
   /** ARP is off. */
   isDeaf?: true;
+  /** Likewise IPv6. */
+  withoutV6?: true;
   /** Of its root. */
   queue: 'noqueue' | 'htb' | 'netem';
   /** The other end of a pair. */
@@ -180,7 +182,7 @@ export class SimulatedKernel {
       return;
     }
     for (const { text } of link.addresses) this.#connect(link, text);
-    link.addresses = [...link.addresses, { text: 'fe80::1/64', scope: 'link' }];
+    if (link.withoutV6 !== true) link.addresses = [...link.addresses, { text: 'fe80::1/64', scope: 'link' }];
   }
 
   addAddress(link: Link, text: string, replace: boolean): void {

@@ -64,11 +64,16 @@ export class SimulatedPrograms {
   readonly #note = (what: string): void => void this.unknown.add(what);
 }
 
-function sysctl({ sysctls }: Namespace, args: readonly string[]): string {
+function sysctl({ links, sysctls }: Namespace, args: readonly string[]): string {
   const settings = args.filter((arg) => !arg.startsWith('-'));
   for (const setting of settings) {
     const [key = '', value] = setting.split('=');
-    if (value !== undefined) sysctls.set(key, value);
+    const link = links.get(/^net\.ipv6\.conf\.(.+)\.disable_ipv6$/.exec(key)?.[1]?.replaceAll('/', '.') ?? '');
+    // It goes with the device, not with its name.
+    if (link !== undefined && value === '1') {
+      link.withoutV6 = true;
+      link.addresses = link.addresses.filter(({ text }) => familyOf(text) === 4);
+    } else if (value !== undefined) sysctls.set(key, value);
   }
   return settings.map((key) => `${sysctls.get(key) ?? '0'}\n`).join('');
 }

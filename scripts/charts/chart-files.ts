@@ -217,8 +217,6 @@ function agentTemplate(defaults: Record<string, unknown>): string {
   agent.lines([...container, 'args'], mode);
   const install = [...POD, 'initContainers', agent.index([...POD, 'initContainers'], 'install-cni'), 'args'];
   agent.block(install, '{{- include "kiln.installArgs" . | nindent % }}');
-  agent.lines(POD, '{{- if .Values.agent.hostPID }}\nhostPID: true\n{{- end }}');
-  own['hostPID'] = false;
   defaults['agent'] = own;
   const vswitch = file.object('DaemonSet', 'kiln-ovs');
   const switchOwn: Record<string, unknown> = {};

@@ -3,23 +3,12 @@ import { enableCompileCache } from 'node:module';
 import { compiledDirectory } from '../runtime/cache-directory.ts';
 import { optimizeWhenBusy } from '../runtime/late-compilers.ts';
 
-/** Commands that a controller of this host may answer. */
-const ANSWERED: ReadonlySet<string> = new Set(['status', 'explain']);
-
 export async function runProgram(): Promise<void> {
   // Already while a controller's code is loaded. And before the cache is opened: V8 rejects what it compiled with other flags, and the cache of
   // each set of flags is a folder of its own if they are set by then.
   if (process.argv[2] === 'start') optimizeWhenBusy();
   // If the cache is not writable, Node.js compiles everything again.
   enableCompileCache(compiledDirectory());
-  if (ANSWERED.has(process.argv[2] ?? '')) {
-    const { askController } = await import('./process/ask-controller.ts');
-    const exit = await askController(process.argv.slice(2));
-    if (exit !== undefined) {
-      process.exitCode = exit;
-      return;
-    }
-  }
   const { programFor } = await import('./quick-program.ts');
   const program = await programFor(process.argv[2]);
   const { endWithOutput } = await import('./process/output-watch.ts');

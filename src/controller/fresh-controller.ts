@@ -107,7 +107,7 @@ export class FreshController implements AsyncDisposable {
     const patched = this.#controller.plan().objects.filter(({ verb, resource }) => verb === 'patch' && traitsOf(resource).group === GROUP);
     await readOlderDefinitions(
       this.#client,
-      this.world.pruned,
+      this.world,
       patched.map(({ resource }) => resource),
     );
   }

@@ -9,7 +9,6 @@ import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../world/resources.ts';
-import type { PrunedFields } from '../world/pruned-fields.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { addressesCounted } from './address-counts.ts';
 import { foreignRows } from './foreign-rows.ts';
@@ -106,15 +105,8 @@ const AS_IT_IS: AsReported = (_resource, _key, object) => object;
 /**
  * @param northbound whether the database was read; then rows of the whole cluster are counted
  * @param reported for findings about single objects
- * @param pruned what definitions lack
  */
-export function statusOf(
-  world: World,
-  northbound: boolean,
-  chosen: Chosen = ALL,
-  reported: AsReported = AS_IT_IS,
-  pruned: Pick<PrunedFields, 'entries'> = world.pruned,
-): ClusterStatus {
+export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL, reported: AsReported = AS_IT_IS): ClusterStatus {
   const counts: Record<string, number> = {};
   for (const resource of RESOURCE_NAMES) {
     const size = chosen === ALL ? (world.tables[resource]?.size ?? 0) : objectsOf(world, resource, chosen).length;
@@ -130,7 +122,7 @@ export function statusOf(
       ...objectFindings(world, chosen, reported),
       ...nearlyFull(world, chosen),
       ...(chosen === ALL
-        ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(pruned), ...optionsWithoutEffect(world)]
+        ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(world), ...optionsWithoutEffect(world)]
         : []),
       ...tooWide(world, around),
     ],
@@ -282,8 +274,8 @@ function vipsWithoutService(world: World): readonly Finding[] {
 const MOST_FIELDS = 6;
 
 /** Definitions of an older Kube-OVN. */
-function outdated(pruned: Pick<PrunedFields, 'entries'>): readonly Finding[] {
-  return pruned.entries.map(([resource, paths]) => {
+function outdated(world: World): readonly Finding[] {
+  return world.pruned.entries.map(([resource, paths]) => {
     const { kind, group, plural } = traitsOf(resource);
     const key = `${plural}.${group}`;
     const shown = [...paths].slice(0, MOST_FIELDS).join(', ');

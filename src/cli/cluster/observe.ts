@@ -7,13 +7,12 @@ import type { OvsdbOptions, OvsdbSession } from '../../ovsdb/index.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { Settings } from '../../world/settings.ts';
 import { commandText } from '../../text/command-text.ts';
-import type { CommandIo, ConnectionFlags, Look } from '../connection/cluster-command.ts';
+import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
 import { requestTimeoutMs } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { OvnFlags } from '../connection/connect.ts';
 import { endpointsOf, northboundSession } from '../connection/connect.ts';
-import type { NorthboundWay, WayUse } from '../connection/northbound-ways.ts';
-import { wayIfAny } from './northbound-way.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
 import type { SettingsFlags } from './leader.ts';
 import { settingsFor } from './leader.ts';
 import { correspondence } from './belongs-together.ts';
@@ -31,11 +30,6 @@ export function addNorthboundFlags(command: Command): Command {
     .addOption(new Option('--ovn-ca <file>', 'CA certificate for ssl endpoints').env('KILN_OVN_CA'))
     .addOption(new Option('--ovn-cert <file>', 'client certificate for ssl endpoints').env('KILN_OVN_CERT'))
     .addOption(new Option('--ovn-key <file>', 'private key for ssl endpoints').env('KILN_OVN_KEY'));
-}
-
-/** For a command that a controller of this host may answer (`process/ask-controller.ts`), which does not know this flag. */
-export function addNoControllerFlag(command: Command): Command {
-  return command.option('--no-controller', 'read the cluster, although a controller of this host or pod would answer');
 }
 
 /**
@@ -64,23 +58,6 @@ export async function observe(
   else if (way.isFound && more.leavesRows !== true && correspondence(observation.world).kind === 'other')
     io.say(`warning: the Northbound database at ${way.text} seems to be another cluster's; --ovn-nb or KILN_OVN_NB names the right one`);
   return observation;
-}
-
-/** For a command that a controller may answer: what that has read, else what is read now. Reads the way as well. */
-export async function lookAt(
-  flags: ObservationFlags,
-  io: CommandIo,
-  { use = 'reads', ...more }: Pick<ObservationOptions, 'follows'> & { readonly use?: WayUse } = {},
-): Promise<Look & AsyncDisposable & { readonly changed: Observation['changed'] }> {
-  if (io.live !== undefined)
-    return {
-      ...io.live,
-      changed: () => Promise.reject(new Error('a controller answers once')),
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    };
-  const way = await wayIfAny(flags, io, use);
-  const cluster = await observe(flags, io, way, more);
-  return { way, cluster, changed: (withinMs) => cluster.changed(withinMs), [Symbol.asyncDispose]: () => cluster.close() };
 }
 
 /**

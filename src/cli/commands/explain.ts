@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
 import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
-import type { Explanation, ExplainOptions } from '../../explain/explanation.ts';
+import type { Explanation } from '../../explain/explanation.ts';
 import { explanationJson } from '../../explain/explanation-json.ts';
 import { resourceNamed, TYPED_NAMES } from '../../explain/kind-names.ts';
 import { explainWorkload } from '../../explain/workload.ts';
@@ -20,7 +20,8 @@ import type { ObservationFlags } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Line } from '../output/terminal.ts';
-import { addNoControllerFlag, addNorthboundFlags, lookAt } from '../cluster/observe.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
+import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 
 export interface ExplainFlags extends ObservationFlags {
   readonly namespace?: string;
@@ -58,7 +59,7 @@ export function addExplain(program: Command): void {
         .default('table'),
     )
     .option('--all', `all objects rather than ${SHOWN} of each kind`);
-  addSettingsFlags(addNorthboundFlags(addNoControllerFlag(addConnectionFlags(command)))).action(
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
     async (kind: string, name: string | undefined, flags: ExplainFlags) => {
       process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io), BRIEFLY);
     },
@@ -84,21 +85,18 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
     const named = nameArgument('explain', kind, name, workload, namespace);
     const object = await existingOf('explain', workload, named.namespace, named.name, io.client);
     const tree = await workloadTree(io.client, workload, object);
-    await using look = await lookAt(flags, io);
-    const { world } = look.cluster;
-    return world.glance(() => explainWorkload(world, tree, limits));
+    await using observation = await observe(flags, io, await wayIfAny(flags, io, 'reads'));
+    return explainWorkload(observation.world, tree, limits);
   }
   if (resourceNamed(type) === undefined) throw unknownKind('explain', type, [...new Set([...TYPED_NAMES, ...WORKLOAD_NAMES])].toSorted());
   const named = objectArgument('explain', kind, name, namespace);
   const object = await existing('explain', named, io.client);
-  await using look = await lookAt(flags, io);
-  const { world, northboundRead } = look.cluster;
-  const options: ExplainOptions = {
+  await using observation = await observe(flags, io, await wayIfAny(flags, io, 'reads'));
+  return explain(observation.world, named.resource, object, {
     limits,
-    rows: northboundRead,
+    rows: observation.northboundRead,
     unimplemented: (resource) => UNIMPLEMENTED_KINDS.find((one) => one.resource === resource)?.feature(object),
-  };
-  return world.glance(() => explain(world, named.resource, object, options));
+  });
 }
 
 function explanationLines(explanation: Explanation, now: number, paint: Paint): readonly Line[] {

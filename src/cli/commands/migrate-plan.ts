@@ -75,7 +75,7 @@ export async function runMigratePlan(flags: MigratePlanFlags, io: CommandIo): Pr
   const flagged = kubeOvnFlags(controller?.args ?? []);
   const { preview, rows, schema } = await openedPreview('migrate plan', flags, io, settingsOf(flags, flagged));
   const networks = new Networks(preview.world);
-  await readOlderDefinitions(io.client, preview.world.pruned, resourcesWith('definition'));
+  await readOlderDefinitions(io.client, preview.world, resourcesWith('definition'));
   io.say('taking over in memory');
   const plan = takeOver(preview, networks, flagged.without);
   for (const failure of preview.failures) io.say(`warning: a rule failed, so the plan may lack something: ${failure}`);

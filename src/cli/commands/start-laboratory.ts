@@ -36,13 +36,11 @@ import {
 } from '../../webhook/manifests/webhook-configuration.ts';
 import type { WebhookFlags } from '../settings/webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
-import { answerSocket } from '../process/answer-socket.ts';
 import { openJournal } from '../process/journal.ts';
 import { AddressError, laboratoryProblem, processMetrics, serveLaboratory } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY, LABORATORY_JOURNAL, LABORATORY_LOG } from '../settings/defaults.ts';
 import { check } from './check.ts';
-import { serveLiveAnswers } from './live-answers.ts';
 import { commandText } from '../../text/command-text.ts';
 import { interrupted } from '../process/interruption.ts';
 import type { StartFlags } from '../settings/start-flags.ts';
@@ -112,7 +110,6 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   let journal: Journal | undefined;
   const metrics = processMetrics();
   let endServing: (() => Promise<void>) | undefined;
-  let endAnswers: (() => Promise<void>) | undefined;
   let webhook: Webhook | undefined;
   const parts = async (): Promise<number> => {
     await lab.start().catch((error: unknown) => {
@@ -122,9 +119,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     controllerClient = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
     const identity = await laboratory.succeed(directory, lab.client, { namespace: 'kube-system', name: CONTROLLER_LEASE });
     journal = await laboratoryJournal(flags, directory, log);
-    const ovnNb = lab.ovn.nbEndpoint;
-    const session = northboundSession({ ovnNb }, log);
-    controller = makeController(controllerClient, session, log, {
+    controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
       identity,
       settings,
       journal,
@@ -133,9 +128,6 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
       collectionLimit: false,
     });
     endServing = await serveLaboratory(flags.metricsBindAddress, controller, metrics, log);
-    const socket = flags.answerCommands ? answerSocket({ kubeconfig: lab.kubeconfig }) : undefined;
-    const answering = { socket, namespace: 'kube-system', controller, client: controllerClient, connection, session, ovnNb, log };
-    endAnswers = await serveLiveAnswers(answering);
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
     if (flags.webhook) {
@@ -172,7 +164,6 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     const [exit, next] = error instanceof AddressError ? [EXIT.usage, 'kiln start --help'] : [EXIT.findings, commandText`tail ${logFile}`];
     return failed(isKubeError(error) ? failureOf(error, 'start') : new CommandFailure(exit, 'the laboratory did not start', why, next));
   } finally {
-    await endAnswers?.();
     await webhook?.close();
     await controller?.stop();
     await journal?.close();

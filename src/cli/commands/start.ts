@@ -29,8 +29,6 @@ import type { Settings } from '../../world/settings.ts';
 import { warnOfReadableSecrets } from '../settings/secret-files.ts';
 import { interrupted } from '../process/interruption.ts';
 import type { StartFlags } from '../settings/start-flags.ts';
-import { answerSocket } from '../process/answer-socket.ts';
-import { serveLiveAnswers } from './live-answers.ts';
 import { runLaboratory } from './start-laboratory.ts';
 
 /**
@@ -53,7 +51,6 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   let controller: Controller | undefined;
   let client: KubeClient;
   let leaseClient: KubeClient;
-  let endAnswers: () => Promise<void>;
   let webhook: Webhook | undefined;
   const metrics = processMetrics();
   let endServing: (() => Promise<void>) | undefined;
@@ -86,9 +83,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     leaseClient = new KubeClient(
       new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller', onDate: (date) => clock.answered(date) }),
     );
-    const ovnNb = flags.ovnNb ?? '';
-    const session = northboundSession({ ...flags, ovnNb }, log);
-    controller = makeController(client, session, log, {
+    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
       leaseClient,
       clock,
       settings,
@@ -104,8 +99,6 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
       },
     });
     webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
-    const socket = flags.answerCommands ? answerSocket(flags) : undefined;
-    endAnswers = await serveLiveAnswers({ socket, namespace: flags.namespace, controller, client, connection, session, ovnNb, log });
   } catch (error) {
     return startFailed(error);
   }
@@ -127,7 +120,6 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   clearInterval(waiting);
   clearInterval(planning);
   log.info('stopping', { signal });
-  await endAnswers();
   await endBackups?.();
   await webhook?.close();
   await controller.stop();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unimplemented-kinds.ts';
+import type { Observation } from '../../controller/reading/observation.ts';
 import { readOlderDefinitions } from '../../controller/reading/older-definitions.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Chosen, ClusterStatus, Finding, ProblemKind } from '../../explain/status.ts';
@@ -13,16 +14,17 @@ import { TERM_KEY } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
-import { PrunedFields } from '../../world/pruned-fields.ts';
 import type { World } from '../../world/world.ts';
-import type { CommandIo, Look } from '../connection/cluster-command.ts';
+import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, BRIEFLY, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
 import type { Leader } from '../cluster/leader.ts';
+import { wayIfAny } from '../cluster/northbound-way.ts';
+import type { NorthboundWay } from '../connection/northbound-ways.ts';
 import { addSettingsFlags, leaderOf } from '../cluster/leader.ts';
 import { typeText } from '../arguments/object-argument.ts';
 import type { ObservationFlags } from '../cluster/observe.ts';
-import { addNoControllerFlag, addNorthboundFlags, lookAt } from '../cluster/observe.ts';
+import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -78,7 +80,7 @@ export function addStatus(program: Command): void {
         .choices(['table', 'wide', 'name', ...STRUCTURED_FORMATS])
         .default('table'),
     );
-  addSettingsFlags(addNorthboundFlags(addNoControllerFlag(addConnectionFlags(command)))).action(async (flags: StatusFlags) => {
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: StatusFlags) => {
     process.exitCode = await onCluster('status', flags, (io) => runStatus(flags, io), BRIEFLY);
   });
 }
@@ -91,16 +93,22 @@ const GATHER_MS = 300;
 /** @returns the exit code; with `--watch` never, since Ctrl-C ends the process */
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
-  await using look = await lookAt(flags, io, flags.watch === true ? { use: 'writes', follows: true } : {});
-  const pruned = new PrunedFields();
-  await readOlderDefinitions(io.client, pruned, kindsInUse(look.cluster.world));
-  let screen = await statusScreen(look, pruned, flags, io, labelled);
+  const way = await wayIfAny(flags, io, flags.watch === true ? 'writes' : 'reads');
+  await using observation = await observe(flags, io, way, { follows: flags.watch === true });
+  await readOlderDefinitions(io.client, observation.world, kindsInUse(observation.world));
+  let screen = await statusScreen(observation, way, flags, io, labelled);
   for (let printed = ''; flags.watch === true;) {
     if (screen.changing !== printed) io.out(printed === '' ? screen.output : screen.following);
     printed = screen.changing;
-    await look.changed(LOOK_MS);
+    await observation.changed(LOOK_MS);
     await sleep(GATHER_MS);
-    screen = await statusScreen(look, pruned, flags, io, flags.selector === undefined ? undefined : await withLabels(flags.selector, io));
+    screen = await statusScreen(
+      observation,
+      way,
+      flags,
+      io,
+      flags.selector === undefined ? undefined : await withLabels(flags.selector, io),
+    );
   }
   io.out(screen.output);
   return screen.exit;
@@ -125,16 +133,16 @@ interface StatusScreen {
 }
 
 async function statusScreen(
-  { way, cluster }: Look,
-  pruned: PrunedFields,
+  observation: Observation,
+  way: NorthboundWay | undefined,
   flags: StatusFlags,
   io: CommandIo,
   labelled: Labelled | undefined,
 ): Promise<StatusScreen> {
   const now = Date.now();
   const leader = await leaderOf(io, flags.leaseNamespace);
-  const { world, northboundRead, schemaVersion, northboundProblem } = cluster;
-  const status = world.glance(() => statusOf(world, northboundRead, chosenBy(flags, world, labelled), undefined, pruned));
+  const { world, northboundRead, schemaVersion, northboundProblem } = observation;
+  const status = statusOf(world, northboundRead, chosenBy(flags, world, labelled));
   if (labelled !== undefined && Object.keys(status.counts).length === 0)
     throw new CommandFailure(
       EXIT.findings,

@@ -16,11 +16,8 @@ import { EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import type { Paint } from '../../explain/tree-text.ts';
 import type { Line, Output } from '../output/terminal.ts';
 import { lineText, print, printError, printErrorText } from '../output/terminal.ts';
-import type { ColorMode } from '../output/has-colors.ts';
-import { COLOR_MODES } from '../output/has-colors.ts';
-import { painter } from '../output/paint.ts';
-import type { Observation } from '../../controller/reading/observation.ts';
-import type { NorthboundWay } from './northbound-ways.ts';
+import type { ColorMode } from '../output/paint.ts';
+import { COLOR_MODES, painter } from '../output/paint.ts';
 import type { OutputFormat } from '../output/object-output.ts';
 import { OUTPUT_FORMATS } from '../output/object-output.ts';
 
@@ -62,15 +59,6 @@ export interface CommandIo {
   readonly onInterrupt: (stop: () => void) => void;
   /** Asks for confirmation on a terminal; undefined without one. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
-  /** What a controller has read, if the command runs in it. Then nothing is listed. */
-  readonly live?: Look;
-}
-
-/** A cluster as a command looks at it. */
-export interface Look {
-  /** To the Northbound database; undefined: its rows are not known. */
-  readonly way: NorthboundWay | undefined;
-  readonly cluster: Pick<Observation, 'world' | 'northboundRead' | 'schemaVersion' | 'northboundProblem'>;
 }
 
 /** How long to wait for the controller, in milliseconds. */

@@ -2,11 +2,13 @@
 import { styleText } from 'node:util';
 import type { Paint } from '../../explain/tree-text.ts';
 import { PLAIN } from '../../explain/tree-text.ts';
-import type { ColorMode } from './has-colors.ts';
-import { hasColors } from './has-colors.ts';
+
+export const COLOR_MODES = ['auto', 'always', 'never'] as const;
+export type ColorMode = (typeof COLOR_MODES)[number];
 
 const FORMATS = { ready: 'green', notReady: 'red', dim: 'dim' } as const;
 
 export function painter(mode: ColorMode, stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): Paint {
-  return hasColors(mode, stream, env) ? (style, text) => styleText(FORMATS[style], text, { validateStream: false }) : PLAIN;
+  const wanted = mode === 'always' || (mode === 'auto' && stream.isTTY && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb');
+  return wanted ? (style, text) => styleText(FORMATS[style], text, { validateStream: false }) : PLAIN;
 }

@@ -85,7 +85,7 @@ test('neighbours are a list of mappings in a file, JSON elsewhere; a pattern tha
   );
   assert.match(
     refusal(['--config', file('neighbours:\n- name: a\n  names: "a(b"\n')]),
-    /neighbours: a: names \/a\(b\/ has a "\(" without "\)"/,
+    /neighbours: a: names \/a\(b\/ is no regular expression of RE2: missing closing \)/,
   );
   const wide = given([], { KILN_NEIGHBOURS: '[{"name":"a","names":"^ovn"}]' });
   assert.match(startProblem(wide.flags, wide.settings) ?? '', /--neighbours: a: names \/\^ovn\/ matches ovn-cluster, which is Kiln's own/);

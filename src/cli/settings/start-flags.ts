@@ -26,7 +26,6 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   readonly metricsBindAddress: string;
   readonly metricsTokenFile?: string;
   readonly metricsSubnetLabel: boolean;
-  readonly answerCommands: boolean;
   readonly readOnly?: boolean;
   /** A directory, or `off`; undefined for the default (`journal-directory.ts`). */
   readonly journal?: string;

@@ -103,12 +103,6 @@ export function addStartOptions(command: Command): Command {
     )
     .option('--metrics-token-file <file>', 'file with the token for /metrics from other hosts (default: this host alone)')
     .option('--metrics-subnet-label <true|false>', 'label the address metrics with the Subnet', yesOrNo, true)
-    .option(
-      '--answer-commands <true|false>',
-      'answer kiln status and kiln explain of the same user on this host, or in this pod, over a socket',
-      yesOrNo,
-      true,
-    )
     .addOption(
       new Option('--log-level <level>', 'lowest level that is logged')
         .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])

@@ -9,7 +9,6 @@ import type { KubeObject } from '../../kube/resource.ts';
 import { StandInKubelet } from '../../../lab/kubelet/stand-in-kubelet.ts';
 import { findOvn } from '../../../lab/programs/ovn.ts';
 import { StandInControllers } from '../../../lab/workloads/stand-in-controllers.ts';
-import type { OvsdbSession } from '../../ovsdb/index.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { InProcessCluster } from '../../testing/in-process-cluster.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -23,8 +22,6 @@ import { runKiln } from './kiln-process.ts';
 export class CommandScene implements AsyncDisposable {
   readonly client: KubeClient;
   readonly controller: Controller;
-  /** Of the controller. */
-  readonly session: OvsdbSession;
   readonly kubeconfig: string;
   /** Endpoint of the Northbound database. */
   readonly ovnNb: string;
@@ -40,8 +37,7 @@ export class CommandScene implements AsyncDisposable {
     this.ovnNb = ovn.unix;
     this.#kubelet = new StandInKubelet({ client, nodes: 1 });
     this.#controllers = new StandInControllers({ client });
-    this.session = northboundSession({ ovnNb: this.ovnNb }, SILENT);
-    this.controller = makeController(client, this.session, SILENT, { collectionLimit: false });
+    this.controller = makeController(client, northboundSession({ ovnNb: this.ovnNb }, SILENT), SILENT, { collectionLimit: false });
   }
 
   static async open(): Promise<CommandScene> {

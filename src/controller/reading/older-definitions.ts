@@ -10,7 +10,7 @@ import { DEFINITIONS } from '../../kube/cache/definition-watch.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import type { PrunedFields } from '../../world/pruned-fields.ts';
+import type { World } from '../../world/world.ts';
 
 /** What another program may have installed. */
 interface OtherSchema {
@@ -27,18 +27,18 @@ interface Definition extends KubeObject {
 }
 
 /**
- * Reads the definitions of these kinds, one request each, and puts what they lack into `pruned`. Without the right to read one,
+ * Reads the definitions of these kinds, one request each, and puts what they lack into `world.pruned`. Without the right to read one,
  * nothing is known of it.
  * @throws KubeError for any other failure
  */
-export async function readOlderDefinitions(client: KubeClient, pruned: PrunedFields, resources: Iterable<ResourceName>): Promise<void> {
+export async function readOlderDefinitions(client: KubeClient, world: World, resources: Iterable<ResourceName>): Promise<void> {
   await Promise.all(
     [...new Set(resources)].map(async (resource) => {
       const kind = allKinds.find(({ plural }) => plural === resource);
       if (kind?.status === undefined) return;
       const definition = await definitionOf(client, resource);
       const schema = definition?.spec.versions.find(({ name }) => name === VERSION)?.schema?.openAPIV3Schema;
-      if (schema !== undefined) pruned.add(resource, missingIn(schema.properties?.['status'], kind.status.node, 'status'));
+      if (schema !== undefined) world.pruned.add(resource, missingIn(schema.properties?.['status'], kind.status.node, 'status'));
     }),
   );
 }

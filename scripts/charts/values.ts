@@ -45,7 +45,7 @@ images:
 config: {}
 
 ${block('controller', { ...controller, extraVolumes: [], extraVolumeMounts: [] }, { journalVolume: 'Where the journal is kept; its size: config.journalSize.' })}
-${block('agent', agent, { cniBin: 'Folders of the container runtime: plugins, and their configurations. Empty: those of the distribution.', hostPID: 'For a runtime that names network namespaces of pods /proc/PID/ns/net, such as cri-dockerd: the agent has to see these processes.' })}
+${block('agent', agent, { cniBin: 'Folders of the container runtime: plugins, and their configurations. Empty: those of the distribution.' })}
 ${block('ovs', ovs)}
 # Endpoints of an OVN that runs already (nb: all modes but alone; sb: for parts.agent), such as ssl:10.0.0.1:6641,ssl:10.0.0.2:6641.
 # For ssl the keys are in Secret kube-ovn-tls (cacert, cert, key).
@@ -139,7 +139,7 @@ export function valuesSchema(): string {
         extraVolumes: OBJECTS,
         extraVolumeMounts: OBJECTS,
       }),
-      agent: closed({ ...POD, resources: OBJECT, cniBin: FOLDER, cniConf: FOLDER, hostPID: BOOLEAN }),
+      agent: closed({ ...POD, resources: OBJECT, cniBin: FOLDER, cniConf: FOLDER }),
       ovs: closed({ ...POD, resources: { type: 'object', additionalProperties: OBJECT } }),
       ovn: closed({ ...POD, nb: ENDPOINTS, sb: ENDPOINTS, nodeLabel: LABEL, resources: OBJECT }),
       audit: closed({

@@ -68,7 +68,9 @@ export class UplinkTarget extends ListedTarget<HostLinkOutput, HostLinks, readon
   /** One process, which ends its work also if the agent is killed meanwhile. */
   protected async write(lines: readonly string[]): Promise<Ran> {
     // An address or a route that came since the last list would be lost with the move: the rules see it first.
-    const { links } = await this.list();
+    const seen = await this.list().catch((error: unknown) => String(error));
+    if (typeof seen === 'string') return { ok: false, message: seen };
+    const { links } = seen;
     const devices = new Set(lines.flatMap((line) => / dev (\S+)/.exec(line)?.[1] ?? []));
     const changed = [...devices].find((name) => !equal(this.#world.hostLinks.peek(name), links.get(name)));
     if (changed !== undefined) return { ok: false, message: `addresses or routes of ${changed} changed meanwhile` };

@@ -4,15 +4,15 @@
  * each released address.
  */
 import { blockersOf } from '../src/blockers/blockers.ts';
-import type { Rule } from '../src/compile/compiler.ts';
-import { Compiler } from '../src/compile/compiler.ts';
+import type { Rule } from '../src/compile/rule.ts';
+import { Compiler } from '../src/engine/compiler.ts';
 import { Desired } from '../src/compile/desired.ts';
 import type { RowOwner } from '../src/compile/output.ts';
 import { RULES } from '../src/compile/rules.ts';
 import { rowId } from '../src/nb/row-id.ts';
-import { keysOf } from '../src/world/domain.ts';
+import { keysOf } from '../src/engine/domain.ts';
 import { internLabels, labelSetOf } from '../src/world/label-set.ts';
-import { Computed } from '../src/world/reactor.ts';
+import { Computed } from '../src/engine/reactor.ts';
 import { selectorText } from '../src/world/selections/selector.ts';
 import { defineView } from '../src/world/selections/view.ts';
 import { DEFAULT_SETTINGS } from '../src/world/settings.ts';

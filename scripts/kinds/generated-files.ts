@@ -11,16 +11,16 @@ const KINDS_FOLDER = join(import.meta.dirname, '..', '..', 'src', 'kinds');
 /** What a generated file imports beside the parts. */
 const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   table: [
-    "import { AnyWorld } from '../../world/any-world.ts';",
+    "import { AnyWorld } from '../../engine/any-world.ts';",
     "import type { TableOf } from '../../world/kind-table.ts';",
     "import { openTable } from '../../world/kind-table.ts';",
-    "import type { Reactor } from '../../world/reactor.ts';",
+    "import type { Reactor } from '../../engine/reactor.ts';",
     "import type { Settings } from '../../world/settings.ts';",
   ],
   'agent-table': [
     "import type { AgentTableOf } from '../../agent/world/agent-table.ts';",
     "import { openAgentTable } from '../../agent/world/agent-table.ts';",
-    "import { AnyWorld } from '../../world/any-world.ts';",
+    "import { AnyWorld } from '../../engine/any-world.ts';",
   ],
 };
 

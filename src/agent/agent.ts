@@ -1,13 +1,13 @@
 /** The agent of one node. */
-import { Compiler, type Rule } from '../compile/compiler.ts';
-import { Outputs } from '../compile/outputs.ts';
+import { Compiler, type Rule } from '../engine/compiler.ts';
+import { Outputs } from '../engine/outputs.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { EventRecorder } from '../kube/events/event-recorder.ts';
 import { OvsdbSession } from '../ovsdb/session.ts';
 import type { Dial } from '../ovsdb/transport.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Target } from '../target/target.ts';
-import { Turns } from '../target/turns.ts';
+import type { Target } from '../engine/target.ts';
+import { Turns } from '../engine/turns.ts';
 import type { Clock, Random, Scheduler } from '../timing/clock.ts';
 import { ResponderTarget } from './bfd/responder-target.ts';
 import { KernelTarget } from './kernel/kernel-target.ts';

@@ -6,7 +6,7 @@ import type { Address } from '../net/address.ts';
 import { formatAddress } from '../net/address.ts';
 import { parseMac } from '../net/mac.ts';
 import type { Reservation } from '../world/reservations.ts';
-import type { Table } from '../world/table.ts';
+import type { Table } from '../engine/table.ts';
 
 export class ExpectedReservations {
   readonly #reservations: Table<Reservation>;

@@ -7,7 +7,7 @@ import type { Dual } from '../net/dual.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import type { FamilyUsage as LedgerUsage } from '../ipam/usage.ts';
 import type { FamilyUsage, ForeignPortAddresses, SubnetUsage } from '../world/reservations.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import { portOfClaimant } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 

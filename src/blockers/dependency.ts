@@ -1,6 +1,6 @@
 /** One line of the table of dependencies: objects of one kind (the dependents) depend on an object of another kind. */
 import type { ResourceName } from '../world/resources.ts';
-import type { SetDefinition } from '../world/sets/set-definition.ts';
+import type { SetDefinition } from '../engine/sets/set-definition.ts';
 import type { World } from '../world/world.ts';
 
 export interface Dependency {

@@ -28,7 +28,7 @@ test('a command that reads a World can ask it every query, though it is loaded a
     const program = `
       const { programFor } = await import(${JSON.stringify(new URL('quick-program.ts', import.meta.url).href)});
       await programFor(${JSON.stringify(name)});
-      const { undefinedQueries } = await import(${JSON.stringify(new URL('../world/any-world.ts', import.meta.url).href)});
+      const { undefinedQueries } = await import(${JSON.stringify(new URL('../engine/any-world.ts', import.meta.url).href)});
       console.log([...undefinedQueries].join());`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
     assert.equal(stdout, '\n', `${name} asks queries that it does not define`);

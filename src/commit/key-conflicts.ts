@@ -2,7 +2,7 @@
 import type { DesiredRows } from '../compile/desired-rows.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import type { RowConflict, World } from '../world/world.ts';
 import { rowText, shown } from './found-conflict.ts';
 

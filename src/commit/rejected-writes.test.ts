@@ -4,11 +4,11 @@ import { kilnAnnotation } from '../api/well-known.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { KubeError } from '../kube/errors.ts';
-import { Reactor } from '../world/reactor.ts';
+import { Reactor } from '../engine/reactor.ts';
 import { objectId } from '../compile/output.ts';
 import type { RejectedWrite } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';
-import { Table } from '../world/table.ts';
+import { Table } from '../engine/table.ts';
 import { RejectedWrites } from './rejected-writes.ts';
 
 const ID = objectId('ips', 'web.shop');

@@ -11,7 +11,7 @@ import { FairMemory } from '../kube/fairness/fair-memory.ts';
 import { hash32 } from '../nb/row-id.ts';
 import type { RejectedWrite } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';
-import type { Table } from '../world/table.ts';
+import type { Table } from '../engine/table.ts';
 import { partOf, uidOf } from './write-part.ts';
 import { shareOf } from './write-share.ts';
 

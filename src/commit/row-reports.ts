@@ -6,7 +6,7 @@ import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { OvsdbError } from '../ovsdb/index.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import type { World } from '../world/world.ts';
 import { foundConflict } from './found-conflict.ts';
 import { KeyConflicts } from './key-conflicts.ts';

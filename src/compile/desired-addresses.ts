@@ -1,8 +1,8 @@
 /** What rules request of the allocation step: addresses by claimant, and the pools that they come from. */
 import type { AddressRequest } from '../world/reservations.ts';
-import { KeyedOutputs } from './keyed-outputs.ts';
+import { KeyedOutputs } from '../engine/keyed-outputs.ts';
 import type { AddressRequestOutput, PoolOutput } from './output.ts';
-import type { DesiredPart } from './outputs.ts';
+import type { DesiredPart } from '../engine/outputs.ts';
 
 export class DesiredAddresses implements DesiredPart<AddressRequestOutput | PoolOutput> {
   readonly kinds = ['address-request', 'pool'] as const;

@@ -1,6 +1,6 @@
 /** The desired Kubernetes objects and fields of objects: outputs by object. */
 import type { ResourceName } from '../world/resources.ts';
-import { KeyedOutputs } from './keyed-outputs.ts';
+import { KeyedOutputs } from '../engine/keyed-outputs.ts';
 import type { ConditionOutput, ObjectId, ObjectOutput } from './output.ts';
 import { objectId } from './output.ts';
 

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffObject } from '../diff/object-diff.ts';
 import { rowId } from '../nb/row-id.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import { labelSetOf } from '../world/label-set.ts';
 import { selectorText } from '../world/selections/selector.ts';
 import { defineView } from '../world/selections/view.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
 import { Desired } from './desired.ts';
 import { memberKey } from './desired-rows.ts';
-import { KeyedOutputs } from './keyed-outputs.ts';
+import { KeyedOutputs } from '../engine/keyed-outputs.ts';
 import type { KeyOutput, Output, PatchOutput, RowOwner } from './output.ts';
 
 const view = defineView(

@@ -1,6 +1,6 @@
 /** The reports that rules emit. */
 import type { ReportOutput } from './output.ts';
-import type { DesiredPart } from './outputs.ts';
+import type { DesiredPart } from '../engine/outputs.ts';
 
 export class DesiredReports implements DesiredPart<ReportOutput> {
   readonly kinds = ['report'] as const;

@@ -3,7 +3,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import type { KeyOutput, Member, MemberOutput, RowOutput, SelectionOutput } from './output.ts';
-import type { DesiredPart } from './outputs.ts';
+import type { DesiredPart } from '../engine/outputs.ts';
 import { older, olderKey } from './row-order.ts';
 import { SelectedMembers } from './selected-members.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { Desired } from './desired.ts';
-import { KeyedOutputs } from './keyed-outputs.ts';
+import { KeyedOutputs } from '../engine/keyed-outputs.ts';
 import type { RowOwner, MemberOutput, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
-import { Outputs } from './outputs.ts';
+import { Outputs } from '../engine/outputs.ts';
 
 const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
 

@@ -8,7 +8,7 @@ import { DesiredObjects } from './desired-objects.ts';
 import { DesiredReports } from './desired-reports.ts';
 import { DesiredRows } from './desired-rows.ts';
 import type { Output } from './output.ts';
-import { Outputs } from './outputs.ts';
+import { Outputs } from '../engine/outputs.ts';
 
 export class Desired extends Outputs<Output> {
   readonly rows: DesiredRows;

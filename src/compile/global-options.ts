@@ -7,9 +7,9 @@
 import { GLOBAL_ROW, heldKey } from '../nb/global-keys.ts';
 import { commandText } from '../text/command-text.ts';
 import { clusterObject } from '../world/built-in.ts';
-import { ONCE } from '../world/domain.ts';
+import { ONCE } from '../engine/domain.ts';
 import type { World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import type { KeyOutput, Output } from './output.ts';
 
 export const globalOptions: Rule = {

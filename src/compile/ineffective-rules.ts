@@ -4,7 +4,7 @@ import { INEFFECTIVE_OF_KINDS } from '../kinds/generated/ineffective.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import type { IneffectiveCheck } from './ineffective-check.ts';
 import { ineffectiveRule } from './ineffective-check.ts';
 

@@ -11,7 +11,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind } from '../world/resources.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
 import { adoptedRow, retainedRow } from './retained-row.ts';
 import { TRANSLATED, translatedFor } from './vip-eip/leftover-translation.ts';

@@ -4,12 +4,12 @@
  */
 import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind, traitsOf } from '../world/resources.ts';
 import type { Query, RowConflict, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import type { ReportOutput } from './output.ts';
 
 const NO_CONFLICT: RowConflict = { owners: [], message: '' };

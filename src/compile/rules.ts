@@ -1,6 +1,6 @@
 /** All rules: those of each kind, in part `rules` of its record, and those that no kind has alone. */
 import { RULES_OF_KINDS } from '../kinds/generated/rules.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import { globalOptions } from './global-options.ts';
 import { ineffectiveRules } from './ineffective-rules.ts';
 import { leftoverRows } from './leftover-rows.ts';

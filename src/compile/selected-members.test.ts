@@ -5,13 +5,13 @@ import { selectorMatches } from '../api/kubernetes/label-selector.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import { labelSetOf } from '../world/label-set.ts';
 import { selectorText } from '../world/selections/selector.ts';
 import type { View } from '../world/selections/view.ts';
 import { defineView } from '../world/selections/view.ts';
 import type { World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import { memberKey } from './desired-rows.ts';
 import type { Output, RowOwner } from './output.ts';
 

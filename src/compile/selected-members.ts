@@ -6,12 +6,12 @@
  * or ceases to select costs one step for each pod with these labels.
  */
 import type { RowId } from '../nb/row-id.ts';
-import type { DerivedTable } from '../world/derived-table.ts';
+import type { DerivedTable } from '../engine/derived-table.ts';
 import { selection } from '../world/selections/selection.ts';
 import type { View, ViewEntry, ViewMember } from '../world/selections/view.ts';
 import { memberName } from '../world/selections/view.ts';
-import { byContents } from '../world/content-order.ts';
-import type { LiveSet } from '../world/sets/live-set.ts';
+import { byContents } from '../engine/content-order.ts';
+import type { LiveSet } from '../engine/sets/live-set.ts';
 import type { World } from '../world/world.ts';
 import type { Member, SelectionOutput } from './output.ts';
 

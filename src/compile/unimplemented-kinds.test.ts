@@ -78,10 +78,6 @@ test('a kind without conditions has them in its annotation; one with neither get
     events.map(({ key, type, reason }) => [key, type, reason]),
     [['shop/web', 'Warning', 'NotCarriedOut']],
   );
-  writes(scene, { resource: 'services', key: 'default/kubernetes', feature: 'load balancing' });
-  // The API server creates it: no user made a mistake.
-  const [own] = [...scene.bench.desired.reports.fresh].filter(({ key }) => key === 'default/kubernetes');
-  assert.equal(own?.type, 'Normal');
 });
 
 test('a broken CEL rule that an old API server did not check is reported with field and rule, until it is corrected', () => {

@@ -2,9 +2,9 @@
  * Objects of kinds that Kiln does not implement get a condition, or an Event if their kind has no conditions. A NetworkPolicy that is
  * silently not enforced would be unsafe.
  */
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import { traitsOf } from '../world/resources.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import type { UnimplementedObject } from '../world/world.ts';
 import type { ConditionOutput, PatchOutput } from './output.ts';
 
@@ -17,12 +17,10 @@ export const unimplemented: Rule = {
     const object = world.unimplemented.get(id);
     if (object === undefined) return [];
     const { resource, key, uid, feature, broken, terminating } = object;
-    const { kind, conditions: place, expected = [] } = traitsOf(resource);
+    const { kind, conditions: place } = traitsOf(resource);
     const message = `${kind} ${key} is not implemented: this version of Kiln does not implement ${feature}. It has no effect in OVN`;
     if (place === 'none') {
-      // A warning about an object that the API server made is not needed.
-      const type = expected.includes(key) ? 'Normal' : 'Warning';
-      return [{ kind: 'report', resource, key, uid, type, reason: REASON, message }];
+      return [{ kind: 'report', resource, key, uid, type: 'Warning', reason: REASON, message }];
     }
     const ready: ConditionOutput = { type: 'Ready', status: 'False', reason: REASON, message, event: 'Warning' };
     const conditions = [ready, ...(broken === undefined ? [] : [validated(broken)])];

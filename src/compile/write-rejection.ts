@@ -4,11 +4,11 @@
  */
 import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from './rule.ts';
 import type { Output } from './output.ts';
 import { commandText } from '../text/command-text.ts';
 

@@ -1,13 +1,13 @@
 /** A tenant edits objects faster than rules run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rule } from '../compile/compiler.ts';
+import type { Rule } from '../compile/rule.ts';
 import { RULES } from '../compile/rules.ts';
 import { PODS } from '../kube/resource.ts';
 import { until } from '../testing/until.ts';
 import { createFloodTenants, podOnNode, untilGoodPodIsBound } from '../testing/flood-tenant.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 
 const FLOOD_PODS = 16;
 const SLOW_MS = 25;

@@ -1,6 +1,6 @@
 /** Options and status of a controller. */
 import type { PlannedRow } from '../commit/northbound-writer.ts';
-import type { Rule } from '../compile/compiler.ts';
+import type { Rule } from '../compile/rule.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client/client.ts';

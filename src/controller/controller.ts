@@ -5,13 +5,13 @@
 import type { RequestFailure } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { Desired } from '../compile/desired.ts';
-import { Compiler } from '../compile/compiler.ts';
-import type { Target } from '../target/target.ts';
-import { Turns } from '../target/turns.ts';
+import { Compiler } from '../engine/compiler.ts';
+import type { Output } from '../compile/output.ts';
+import type { Target } from '../engine/target.ts';
+import { Turns } from '../engine/turns.ts';
 import { stackOf } from '../runtime/source-positions.ts';
 import { allOf, type Gate } from '../timing/gate.ts';
-import type { Clock } from '../timing/clock.ts';
-import { systemClock } from '../timing/clock.ts';
+import { systemClock, type Clock } from '../timing/clock.ts';
 import type { AddressRequest } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
 import { ApiOutage } from './outages/api-outage.ts';
@@ -49,7 +49,7 @@ export class Controller {
   readonly desired: Desired;
   readonly #options: ControllerOptions;
   readonly #clock: Clock;
-  readonly #compiler: Compiler;
+  readonly #compiler: Compiler<World, Output>;
   readonly #early: EarlyRules;
   readonly #allocation: AllocationStep;
   readonly #rows: NorthboundTarget;

@@ -2,7 +2,7 @@
  * Equality of JSON as an API server stores it: it stores integers above 2^63-1 as float64, so they are compared after the same rounding. An
  * absent field equals undefined.
  */
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 

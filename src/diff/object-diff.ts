@@ -3,7 +3,7 @@ import { storableLabels } from '../api/values/label-value.ts';
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
-import { byContents } from '../world/content-order.ts';
+import { byContents } from '../engine/content-order.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import type { ConditionDiff, ConditionStamp, PlannedEvent } from './condition-diff.ts';

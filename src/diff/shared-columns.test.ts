@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rule } from '../compile/compiler.ts';
+import type { Rule } from '../compile/rule.ts';
 import type { MemberOutput, RowOutput } from '../compile/output.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { tableSpec, TABLES } from '../nb/tables.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 
 /** One column for each mode of members, and the contributions of two namespaces. */
 const COLUMNS: readonly {

@@ -6,7 +6,7 @@ import { objectId } from '../compile/output.ts';
 import { canBeBound, notYet } from '../explain/awaited-state.ts';
 import { stateOf } from '../explain/object-state.ts';
 import { wordsOf } from '../explain/words.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCE_NAMES, resourcesWith } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';

@@ -8,7 +8,7 @@ import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { ReviewedObject } from '../webhook/protocol/admission-review.ts';
 import type { ObjectId } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, RESOURCE_NAMES, resourceOfKind, traitsOf } from '../world/resources.ts';
 import type { Untrimmed } from '../world/trim.ts';

@@ -6,7 +6,8 @@ import { AllocationStep } from '../allocate/allocation-step.ts';
 import { foundConflict } from '../commit/found-conflict.ts';
 import { KeyConflicts } from '../commit/key-conflicts.ts';
 import { planRows } from '../commit/plan-rows.ts';
-import { Compiler } from '../compile/compiler.ts';
+import { Compiler } from '../engine/compiler.ts';
+import type { Output } from '../compile/output.ts';
 import { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import { RULES } from '../compile/rules.ts';
@@ -25,7 +26,7 @@ import { tableSpec } from '../nb/tables.ts';
 import type { Replica, Uuid } from '../ovsdb/index.ts';
 import type { DatabaseSchema } from '../ovsdb/schema.ts';
 import type { Observed } from '../webhook/protocol/admission-result.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { MemoryApi } from './memory-api.ts';
@@ -54,7 +55,7 @@ export class Preview {
   readonly world: World;
   readonly desired: Desired;
   /** It runs by itself, as the World changes. */
-  readonly compiler: Compiler;
+  readonly compiler: Compiler<World, Output>;
   readonly api: MemoryApi;
   /** Rules that failed, as `rule: key: error`. */
   readonly failures: string[] = [];

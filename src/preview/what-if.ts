@@ -9,7 +9,7 @@ import type { AdmissionResult } from '../webhook/protocol/admission-result.ts';
 import type { ReviewedObject } from '../webhook/protocol/admission-review.ts';
 import { validateRequest } from '../webhook/review/validate-request.ts';
 import { wellTyped } from '../webhook/review/well-typed.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, resourceOfKind, splitKey, traitsOf } from '../world/resources.ts';
 import type { Foresight } from './foresight.ts';

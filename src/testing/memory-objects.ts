@@ -12,12 +12,12 @@ import { diffObject } from '../diff/object-diff.ts';
 import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
-import { equal } from '../world/equal.ts';
+import { equal } from '../engine/equal.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import type { Table } from '../world/table.ts';
+import type { Table } from '../engine/table.ts';
 
 export interface TestObject {
   readonly apiVersion: string;

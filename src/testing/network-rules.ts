@@ -1,4 +1,4 @@
-import type { Rule } from '../compile/compiler.ts';
+import type { Rule } from '../compile/rule.ts';
 import { CLUSTER_RULES } from '../compile/rules.ts';
 import { RULES_OF_KINDS } from '../kinds/generated/rules.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rule } from '../compile/compiler.ts';
+import type { Rule } from '../compile/rule.ts';
 import { rowId } from '../nb/row-id.ts';
-import { keysOf } from '../world/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import { RuleBench } from './rule-bench.ts';
 
 const routerOfVpc: Rule = {

@@ -9,8 +9,9 @@
  */
 import type { Condition } from '../api/kubernetes/meta.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
-import { Compiler } from '../compile/compiler.ts';
-import type { Rule } from '../compile/compiler.ts';
+import { Compiler } from '../engine/compiler.ts';
+import type { Output } from '../compile/output.ts';
+import type { Rule } from '../compile/rule.ts';
 import { Desired } from '../compile/desired.ts';
 import { RULES } from '../compile/rules.ts';
 import type { DiffContext } from '../diff/diff-context.ts';
@@ -48,7 +49,7 @@ interface BenchOptions {
 
 export class RuleBench {
   readonly world: World;
-  readonly compiler: Compiler;
+  readonly compiler: Compiler<World, Output>;
   readonly desired: Desired;
   readonly northbound: MemoryNorthbound;
   readonly allocation: AllocationStep;

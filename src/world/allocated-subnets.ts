@@ -5,7 +5,7 @@ import type { Labels } from '../api/kubernetes/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
-import { pairOf } from './domain.ts';
+import { pairOf } from '../engine/domain.ts';
 
 const ALLOCATED = '.kubernetes.io/allocated';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { staticRouteId } from '../nb/tables.ts';
-import { Computed, Reactor } from './reactor.ts';
+import { Computed, Reactor } from '../engine/reactor.ts';
 import { EcmpRoutes } from './ecmp-routes.ts';
 
 const route = (prefix: string, nexthop: string, table = '', policy = 'dst-ip'): RowId =>

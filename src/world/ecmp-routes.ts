@@ -3,9 +3,9 @@
  * connection by one of them.
  */
 import type { RowId } from '../nb/row-id.ts';
-import { bucketOf, putInto, takeOut } from './bucket.ts';
-import type { Reactor } from './reactor.ts';
-import { KeyedSource, SourceMap } from './source.ts';
+import { bucketOf, putInto, takeOut } from '../engine/bucket.ts';
+import type { Reactor } from '../engine/reactor.ts';
+import { KeyedSource, SourceMap } from '../engine/source.ts';
 
 export class EcmpRoutes {
   readonly #reactor: Reactor;

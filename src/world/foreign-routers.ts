@@ -3,12 +3,12 @@
  * Kept as rows are observed; both are tracked.
  */
 import type { Uuid } from '../ovsdb/index.ts';
-import type { Domain } from './domain.ts';
+import type { Domain } from '../engine/domain.ts';
 import { isForeignNetwork } from './found-rows.ts';
-import type { Reactor } from './reactor.ts';
+import type { Reactor } from '../engine/reactor.ts';
 import type { Entry } from './row-identity.ts';
-import { KeyedSource, SourceMap } from './source.ts';
-import type { Watcher } from './watcher.ts';
+import { KeyedSource, SourceMap } from '../engine/source.ts';
+import type { Watcher } from '../engine/watcher.ts';
 
 type Filed = Pick<Entry, 'table' | 'uuid' | 'ownership' | 'row'>;
 

@@ -5,10 +5,10 @@
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
-import { bucketOf, putInto, takeOut } from './bucket.ts';
-import type { Reactor } from './reactor.ts';
+import { bucketOf, putInto, takeOut } from '../engine/bucket.ts';
+import type { Reactor } from '../engine/reactor.ts';
 import type { Entry } from './row-identity.ts';
-import { KeyedSource, Source, SourceMap } from './source.ts';
+import { KeyedSource, Source, SourceMap } from '../engine/source.ts';
 
 type Filed = Pick<Entry, 'table' | 'uuid' | 'ownership' | 'row'>;
 

@@ -2,9 +2,9 @@
 import { isKeyless } from '../nb/ownership.ts';
 import { isOwnUuid } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
-import type { Reactor } from './reactor.ts';
+import type { Reactor } from '../engine/reactor.ts';
 import type { Entry } from './row-identity.ts';
-import { Source } from './source.ts';
+import { Source } from '../engine/source.ts';
 
 type Filed = Pick<Entry, 'table' | 'uuid' | 'ownership' | 'row'>;
 

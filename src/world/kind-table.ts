@@ -3,11 +3,11 @@ import type { KubeObject } from '../api/kubernetes/meta.ts';
 import type { Kind } from '../api/schema/kind.ts';
 import { complete } from '../api/schema/kind.ts';
 import type { AddressObject } from './address-objects.ts';
-import type { Reactor } from './reactor.ts';
+import type { Reactor } from '../engine/reactor.ts';
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
-import type { Indexes } from './table.ts';
-import { Table } from './table.ts';
+import type { Indexes } from '../engine/table.ts';
+import { Table } from '../engine/table.ts';
 import type { Untrimmed } from './trim.ts';
 import { trimMeta } from './trim.ts';
 

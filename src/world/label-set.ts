@@ -2,7 +2,7 @@
  * Label sets: the labels of pods, of which there are far fewer than pods. Two pods of one namespace with equal labels have one label set.
  */
 import type { Labels } from '../api/kubernetes/meta.ts';
-import { Interner } from './interner.ts';
+import { Interner } from '../engine/interner.ts';
 
 const NO_LABELS: Labels = {};
 const interner = new Interner<Labels>();

@@ -3,11 +3,11 @@
  */
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
-import { bucketOf, putInto, takeOut } from './bucket.ts';
-import type { Domain } from './domain.ts';
-import type { Watcher } from './watcher.ts';
-import type { Reactor } from './reactor.ts';
-import { KeyedSource, SourceMap } from './source.ts';
+import { bucketOf, putInto, takeOut } from '../engine/bucket.ts';
+import type { Domain } from '../engine/domain.ts';
+import type { Watcher } from '../engine/watcher.ts';
+import type { Reactor } from '../engine/reactor.ts';
+import { KeyedSource, SourceMap } from '../engine/source.ts';
 
 interface Filed {
   readonly id: RowId;

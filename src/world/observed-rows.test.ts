@@ -6,7 +6,7 @@ import type { RowChange, Uuid } from '../ovsdb/index.ts';
 import { MemoryNorthbound } from '../testing/memory-northbound.ts';
 import { TABLES } from '../nb/tables.ts';
 import { ObservedRows } from './observed-rows.ts';
-import { Reactor } from './reactor.ts';
+import { Reactor } from '../engine/reactor.ts';
 
 /** Names and UUIDs. */
 const SWITCHES = [1, 2].map((n) => `00000000-0000-4000-8000-00000000010${n}`);

@@ -13,18 +13,18 @@ import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, entryColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
-import { bucketOf, putInto, takeOut } from './bucket.ts';
+import { bucketOf, putInto, takeOut } from '../engine/bucket.ts';
 import { ForeignRouters } from './foreign-routers.ts';
 import { ForeignTranslations } from './foreign-translations.ts';
 import { FoundRows, isForeignNetwork, isKeylessRow } from './found-rows.ts';
 import { LeftoverRows } from './leftover-rows.ts';
-import type { Reactor } from './reactor.ts';
-import { KeyedSource, SourceMap } from './source.ts';
+import type { Reactor } from '../engine/reactor.ts';
+import { KeyedSource, SourceMap } from '../engine/source.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
-import type { Domain } from './domain.ts';
+import type { Domain } from '../engine/domain.ts';
 import { EcmpRoutes } from './ecmp-routes.ts';
 import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
-import type { Watcher } from './watcher.ts';
+import type { Watcher } from '../engine/watcher.ts';
 
 export type { Entry, Link, ObservedRow } from './row-identity.ts';
 

@@ -3,7 +3,7 @@ import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isOwnUuid } from '../nb/row-id.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
-import { Source } from './source.ts';
+import { Source } from '../engine/source.ts';
 
 export interface ObservedRow {
   readonly id: RowId;

@@ -4,9 +4,9 @@ import type { Subnet } from '../api/kinds/subnet.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { ObservedRows, RowsListener } from './observed-rows.ts';
-import { Reactor } from './reactor.ts';
+import { Reactor } from '../engine/reactor.ts';
 import { SubnetVpcs } from './subnet-vpcs.ts';
-import { Table } from './table.ts';
+import { Table } from '../engine/table.ts';
 
 const OLDER = rowId('Logical_Router_Port', 'v1-side');
 const YOUNGER = rowId('Logical_Router_Port', 'v2-side');

@@ -5,12 +5,12 @@
 import { routerToSwitchPort } from '../api/names.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
-import type { Domain } from './domain.ts';
-import { keysOf } from './domain.ts';
+import type { Domain } from '../engine/domain.ts';
+import { keysOf } from '../engine/domain.ts';
 import type { ObservedRows } from './observed-rows.ts';
-import type { Reactor } from './reactor.ts';
-import type { Part } from './sets/set-definition.ts';
-import { Table } from './table.ts';
+import type { Reactor } from '../engine/reactor.ts';
+import type { Part } from '../engine/sets/set-definition.ts';
+import { Table } from '../engine/table.ts';
 
 /** Of a Subnet, what its Vpc follows from. */
 export interface VpcClaim {

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import { Fence } from '../../src/commit/fence.ts';
-import type { Rule } from '../../src/compile/compiler.ts';
+import type { Rule } from '../../src/compile/rule.ts';
 import { RULES } from '../../src/compile/rules.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import { World } from '../../src/world/world.ts';

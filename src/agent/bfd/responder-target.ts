@@ -1,7 +1,7 @@
 /** The program that answers BFD as a target: it runs as long as a rule wants it. What it hears is in the World. */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import { inNamespace, type Programs } from '../kernel/programs.ts';
 import type { Words } from '../kernel/ran.ts';
 import type { Retries } from '../retries.ts';

@@ -4,7 +4,7 @@
  */
 import type { Operation } from '../../ovsdb/operation.ts';
 import type { OvsdbSession } from '../../ovsdb/session.ts';
-import { ONCE } from '../../world/domain.ts';
+import { ONCE } from '../../engine/domain.ts';
 import { HostNetwork } from '../kernel/host-network.ts';
 import type { Programs } from '../kernel/programs.ts';
 import type { NodeSettings } from '../rules/node-settings.ts';

@@ -1,5 +1,5 @@
 /** Devices of pods that run, while `ip monitor` tells of their namespaces: one that lost something is due. */
-import type { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import type { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Clock } from '../../timing/clock.ts';
 import type { Listing } from '../listing/changes.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';

@@ -2,14 +2,14 @@
  * The kernel of the node as a target: devices of pods. A device is read before the first write and again after each; what the node itself has is
  * listed when something changed. The file is long since the look at a device, its writes and the listing share what was read of it.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { Target } from '../../target/target.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
+import type { Target } from '../../engine/target.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import type { Listing } from '../listing/changes.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import type { ListedTargetOptions } from '../listing/listed-target.ts';
 import { type DeviceName, RESTORED, unusualDevice } from '../world/attachment.ts';
-import { equal } from '../../world/equal.ts';
+import { equal } from '../../engine/equal.ts';
 import type { NodeWorld, ObservedDevice } from '../world/node-world.ts';
 import type { DeviceOutput, DevicePartOutput, LinkOutput } from '../world/outputs.ts';
 import { INSTALLED } from '../world/port-keys.ts';

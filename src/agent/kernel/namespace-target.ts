@@ -2,13 +2,13 @@
  * The network namespace of the node as an external gateway, as a target. Its mark is the alias of its loopback interface: one that another
  * program made is left alone.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Listing } from '../listing/changes.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import { namespacePath } from '../world/gateway.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { GatewayNamespaceOutput } from '../world/outputs.ts';
-import { equal } from '../../world/equal.ts';
+import { equal } from '../../engine/equal.ts';
 import type { LinkJson } from './host-network.ts';
 import { isNoNamespace } from './ip-observation.ts';
 import { inNamespace, type Programs } from './programs.ts';

@@ -3,9 +3,9 @@
  * when another program took it away (`tc qdisc del`). Nothing is written here: the rules take the row of a lost queue away, and the next one brings
  * the queue back.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { Clock } from '../../timing/clock.ts';
 import type { Changes, Listing } from '../listing/changes.ts';
 import type { Retries } from '../retries.ts';

@@ -1,5 +1,5 @@
 /** Rules and tables of routes by source, as a target: other programs flush them. */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { KernelChange } from '../listing/kernel-change.ts';
 import { ListedTarget } from '../listing/listed-target.ts';
 import type { RoutingOutput } from '../world/outputs.ts';

@@ -1,7 +1,7 @@
 /** The life of a target that is listed: compare, write, list again, and what must not happen between. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';

@@ -2,11 +2,11 @@
  * A target whose system tells nothing by itself: it is listed, compared, written, and listed again. A list that a write overlaps is thrown
  * away: the write lists once it has ended.
  */
-import type { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import type { AnyOutput } from '../../compile/outputs.ts';
+import type { KeyedOutputs } from '../../engine/keyed-outputs.ts';
+import type { AnyOutput } from '../../engine/outputs.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
-import { equal } from '../../world/equal.ts';
+import type { Target } from '../../engine/target.ts';
+import { equal } from '../../engine/equal.ts';
 import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';
 import type { Retries } from '../retries.ts';

@@ -1,8 +1,8 @@
 /** Events about objects of the API server, as a target: one is told when a rule begins to emit it, and it is no more than a message. */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import { AGENT_TABLES } from '../../kinds/generated/agent-tables.ts';
 import type { EventRecorder } from '../../kube/events/event-recorder.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { ObjectEventOutput } from '../world/outputs.ts';
 
 /** Of the Events, and of the process in `kubectl describe`. */

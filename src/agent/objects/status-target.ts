@@ -1,11 +1,11 @@
 /** The status of objects that rules change, as a target: conditions, which are written when they change and never as a heartbeat, and fields. */
 import type { KubeClient } from '../../kube/client/client.ts';
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import { AGENT_TABLES } from '../../kinds/generated/agent-tables.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { Clock } from '../../timing/clock.ts';
-import type { Table } from '../../world/table.ts';
+import type { Table } from '../../engine/table.ts';
 import type { Retries } from '../retries.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import { isDeclared } from './declared-writes.ts';

@@ -2,7 +2,7 @@
  * Rules of ours in the filter chains of other programs, as a target. Such a chain exists once its program ran, and a program that loads its rules
  * again loses ours.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';
 import { ListedTarget } from '../listing/listed-target.ts';

@@ -2,7 +2,7 @@
  * A table of nftables of the agent as a target. It is replaced as a whole, in one transaction of the kernel. Other tables are never touched, and a
  * program that flushes all rules gets this one back.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Ran, Words } from '../kernel/ran.ts';
 import { ListedTarget, type ListedTargetOptions } from '../listing/listed-target.ts';
 import type { PacketFilterOutput, ProbeFilterOutput } from '../world/outputs.ts';

@@ -2,16 +2,16 @@
  * Listeners for kubelet's probes as a target: one for each address and port that probes of pods ask for. The World has those that listen; the
  * rules lead kubelet's connections to them.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import type { Programs } from '../kernel/programs.ts';
 import type { Retries } from '../retries.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { ProbedPodOutput, UnprobedPodOutput } from '../world/outputs.ts';
 import { KUBELET, type KubeletMark, type TcpProbe, unprobedText } from '../world/probe.ts';
-import { equal } from '../../world/equal.ts';
+import { equal } from '../../engine/equal.ts';
 import { checkCommand, CONNECTOR, connectToPod, hostCheckCommand } from './pod-connection.ts';
 import type { ProbeHost } from './probe-host.ts';
 import { ProbeListenerServer } from './probe-listener.ts';

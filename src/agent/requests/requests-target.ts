@@ -2,9 +2,9 @@
  * The requests of container runtimes, as a target: a request becomes an attachment of the World, and is answered when the rules say what
  * became of it.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { InterfaceReply } from '../../cni/agent-protocol.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { deviceDifferences, differencesText, type PreviousResult } from '../kernel/device-differences.ts';
 import { type Attachment, type AttachmentKey, deviceOf, type DeviceName, hashedDevice, hostDevice, RESTORED } from '../world/attachment.ts';

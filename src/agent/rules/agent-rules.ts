@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../engine/compiler.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { NodeOutput } from '../world/outputs.ts';
 import type { NodeSettings } from './node-settings.ts';

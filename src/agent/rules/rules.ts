@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../engine/compiler.ts';
 import { AGENT_RULES_OF_KINDS } from '../../kinds/generated/agent-rules.ts';
 import type { NodeWorld } from '../world/node-world.ts';
 import type { NodeOutput } from '../world/outputs.ts';

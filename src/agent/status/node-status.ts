@@ -1,5 +1,5 @@
 /** What the agent sees, wants, and what differs: the answer to `kiln agent status`. */
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { RequestsTarget } from '../requests/requests-target.ts';
 import { deviceOf } from '../world/attachment.ts';
 import type { NodeWorld } from '../world/node-world.ts';

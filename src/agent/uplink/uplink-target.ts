@@ -2,8 +2,8 @@
  * The node's own interfaces as a target: which addresses and routes are on an interface of a ProviderNetwork, and which on its bridge. Another
  * program may put an address back to the interface.
  */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import { equal } from '../../world/equal.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
+import { equal } from '../../engine/equal.ts';
 import type { HostNetwork } from '../kernel/host-network.ts';
 import type { Programs } from '../kernel/programs.ts';
 import type { Ran } from '../kernel/ran.ts';

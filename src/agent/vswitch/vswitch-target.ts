@@ -1,11 +1,11 @@
 /** The Open_vSwitch database of the node as a target: bridges, ports of pods, and the settings of ovn-controller. */
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import { KeyedOutputs } from '../../engine/keyed-outputs.ts';
 import type { Operation } from '../../ovsdb/operation.ts';
 import type { OvsdbSession } from '../../ovsdb/session.ts';
 import type { Row, Value } from '../../ovsdb/value.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Target } from '../../target/target.ts';
-import { equal } from '../../world/equal.ts';
+import type { Target } from '../../engine/target.ts';
+import { equal } from '../../engine/equal.ts';
 import { attachmentKey, deviceOf, type DeviceName, RESTORED, unusualDevice } from '../world/attachment.ts';
 import { routesOfText } from '../world/attachment-routes.ts';
 import type { NodeWorld, VswitchPort } from '../world/node-world.ts';

@@ -1,8 +1,8 @@
 /** The part `agent-table` of the record of a kind: which of its objects a node agent observes, and what it keeps of each. */
 import type { KubeObject, Resource } from '../../kube/resource.ts';
-import type { Reactor } from '../../world/reactor.ts';
-import type { Indexes } from '../../world/table.ts';
-import { Table } from '../../world/table.ts';
+import type { Reactor } from '../../engine/reactor.ts';
+import type { Indexes } from '../../engine/table.ts';
+import { Table } from '../../engine/table.ts';
 
 export interface AgentTable<T, V> {
   readonly resource: Resource;

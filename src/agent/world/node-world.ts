@@ -1,6 +1,6 @@
 /** What is observed on one node. */
 import { AgentTables } from '../../kinds/generated/agent-tables.ts';
-import { Table } from '../../world/table.ts';
+import { Table } from '../../engine/table.ts';
 import type { WrittenObject } from './agent-table.ts';
 import { type Attachment, interfaceOf } from './attachment.ts';
 import { type HostLink, withoutLength } from './device-network.ts';

@@ -74,8 +74,6 @@ export interface KindResource extends ResourceTraits {
   readonly urgentMetadata?: true;
   /** Its status changes with each address: it is written at most once a second. */
   readonly pacedStatus?: true;
-  /** Objects that the API server makes in every cluster: that nothing is done for them needs no attention. */
-  readonly expected?: readonly string[];
   /** It is cluster-scoped, and each object is for the namespace in its `spec.namespace`. */
   readonly namespaceInSpec?: true;
   /** Kube-OVN's controller puts a finalizer on its objects, and takes it off, since this minor release of 1.x. Absent: it knows none. */

@@ -1,8 +1,8 @@
 /** Fields of IP objects that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
 import type { IPSpec } from '../../api/kinds/ip.ts';
 import { conditionOf } from '../../world/conditions.ts';
-import { keysOf } from '../../world/domain.ts';
-import type { Rule } from '../compiler.ts';
+import { keysOf } from '../../engine/domain.ts';
+import type { Rule } from '../rule.ts';
 import { UNIMPLEMENTED, unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 
 export const ipFields: Rule = {

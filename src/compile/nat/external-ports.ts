@@ -18,7 +18,7 @@ import { enabledGatewayConfig } from '../../kinds/external-gateway-config/table/
 import { addressesOfNetworks, claimantOfPort, configuredPort, eipOfPort, requestedExternals } from '../../world/external-subnets.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { retainedRow } from '../retained-row.ts';
 import { rowMac } from '../row-mac.ts';

@@ -4,12 +4,12 @@
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { commandText } from '../../text/command-text.ts';
-import { ONCE } from '../../world/domain.ts';
+import { ONCE } from '../../engine/domain.ts';
 import { enabledGatewayConfig, externalGatewayConfig, gatewayConfigKey } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import { configuredPort } from '../../world/external-subnets.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { externalProblem, reservationProblem } from './external-problem.ts';
 import { nodeChassis } from '../node/node-chassis.ts';
 import { nextHopProblems } from './gateway-next-hop.ts';

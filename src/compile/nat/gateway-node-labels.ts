@@ -4,11 +4,11 @@
  * counts: the nodes that are gateway nodes stay so, else all external networks would end with the edit.
  */
 import { EXTERNAL_GATEWAY_CONFIG, kilnAnnotation, labelKey } from '../../api/well-known.ts';
-import { ONCE } from '../../world/domain.ts';
+import { ONCE } from '../../engine/domain.ts';
 import { enabledGatewayConfig, gatewayConfigKey } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { PatchOutput } from '../output.ts';
 
 interface GatewayNode {

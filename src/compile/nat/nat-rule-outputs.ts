@@ -4,12 +4,12 @@
  */
 import { FINALIZER } from '../../api/well-known.ts';
 import { commandText } from '../../text/command-text.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import { recordedSpec } from '../../kinds/ovn-fip/table/former-specs.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { ConditionOutput, Json, Output, PatchOutput, RowOwner } from '../output.ts';
 import { INEFFECTIVE, ineffectiveCondition } from '../ineffective-condition.ts';

@@ -1,9 +1,9 @@
 /** The rows of annotations `eip` and `snat` of a pod, the reservation of their addresses, and the condition that says whether they work. */
 import { POD_TRANSLATED } from '../../api/well-known.ts';
 import { conditionOf } from '../../world/conditions.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import type { World } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import type { PodView } from '../pod/view/pod-view.ts';
 import { podOwner, podView } from '../pod/view/pod-view.ts';

@@ -2,12 +2,12 @@
  * What each OvnFip, OvnSnatRule and OvnDnatRule, and the annotations of pods, ask OVN to translate, or why it cannot be: one derived table
  * for all of them, since a rule of one kind can conflict with those of another.
  */
-import { keysOf, prefixed } from '../../world/domain.ts';
-import type { Domain } from '../../world/domain.ts';
+import { keysOf, prefixed } from '../../engine/domain.ts';
+import type { Domain } from '../../engine/domain.ts';
 import { formerSpecs } from '../../kinds/ovn-fip/table/former-specs.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
-import type { Indexes } from '../../world/table.ts';
+import type { Indexes } from '../../engine/table.ts';
 import type { World } from '../../world/world.ts';
 import { defineTable } from '../../world/world.ts';
 import type { RowOwner } from '../output.ts';

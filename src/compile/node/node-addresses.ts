@@ -5,10 +5,10 @@
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressProblem, canonicalAddress } from '../../net/address.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { findingsText } from '../findings-text.ts';
 import { groupNameTaken } from './node-group-name.ts';
 import { joinAddresses } from './node-join.ts';

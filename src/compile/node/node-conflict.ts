@@ -2,8 +2,8 @@
  * The Event of a node whose InternalIP lies in the CIDR of a Subnet, with Kube-OVN's reason and sentence. The Subnet's conditions have the
  * rest.
  */
-import { keysOf } from '../../world/domain.ts';
-import type { Rule } from '../compiler.ts';
+import { keysOf } from '../../engine/domain.ts';
+import type { Rule } from '../rule.ts';
 import { nodeInSubnet } from '../subnet/validity/subnet-conflicts.ts';
 import { nodeView } from './node-view.ts';
 

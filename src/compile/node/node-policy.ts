@@ -1,8 +1,8 @@
 /** Pods reach a node's InternalIP through its port in the join Subnet: one policy of the default Vpc's router for each family. */
 import { parseAddress } from '../../net/address.ts';
 import { policyId } from '../../nb/tables.ts';
-import { keysOf } from '../../world/domain.ts';
-import type { Rule } from '../compiler.ts';
+import { keysOf } from '../../engine/domain.ts';
+import type { Rule } from '../rule.ts';
 import { isOfOlderNode } from './node-addresses.ts';
 import { joinAddresses } from './node-join.ts';
 import { nodeOwner, nodeView } from './node-view.ts';

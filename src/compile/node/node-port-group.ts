@@ -1,8 +1,8 @@
 /** The port group of all pods of the default Vpc on one node. The rule of each pod adds the pod's port. */
 import { nodePortGroup } from '../../api/names.ts';
 import { rowId } from '../../nb/row-id.ts';
-import { keysOf } from '../../world/domain.ts';
-import type { Rule } from '../compiler.ts';
+import { keysOf } from '../../engine/domain.ts';
+import type { Rule } from '../rule.ts';
 import { nodeOwner, nodeView } from './node-view.ts';
 
 const RULE = 'node-port-group';

@@ -2,9 +2,9 @@
  * The outputs of a pod, one interface at a time: address request, IP object, port, annotations. One run emits all of them, since each step
  * reads the one before.
  */
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import type { World } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { Output, AddressRequestOutput } from '../output.ts';
 import { annotationOutputs, conditionOutputs } from './annotations/pod-annotations.ts';
 import type { Binding } from './address/pod-binding.ts';

@@ -4,9 +4,9 @@
  *
  * Cost: one run for a change of a Service or of its slices; one key for each address and port whose endpoints differ.
  */
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import type { World } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { KeyOutput } from '../output.ts';
 import { emittedVpc } from '../vpc/vpc-state.ts';
 import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';

@@ -1,10 +1,10 @@
 /** Keeps the accepted spec of a Subnet in an annotation, with the defaults that are filled in at the same time. */
 import { withSubnetDefaults } from '../../api/defaults/subnet-defaults.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { acceptedSpecText } from './validity/accepted-spec-annotation.ts';
-import { keysOf } from '../../world/domain.ts';
+import { acceptedSpecText } from '../../api/validation/subnet-accepted-spec.ts';
+import { keysOf } from '../../engine/domain.ts';
 import { subnetIntent } from '../../world/intent.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 
 export const subnetAcceptedSpec: Rule = {

@@ -1,6 +1,6 @@
 /** Deletion of a Subnet: while addresses of it are in use, it stays with all its rows and reports its blockers. */
-import { keysOf } from '../../world/domain.ts';
-import type { Rule } from '../compiler.ts';
+import { keysOf } from '../../engine/domain.ts';
+import type { Rule } from '../rule.ts';
 import { deletionPatch } from '../deletion.ts';
 import { subnetOwner, subnetView } from './validity/subnet-view.ts';
 

@@ -11,7 +11,7 @@ import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts
 import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { eipsOfRule } from '../../blockers/present-eip.ts';
 import { vpcOfEip } from '../../world/external-subnets.ts';
@@ -20,7 +20,7 @@ import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { commandText } from '../../text/command-text.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';

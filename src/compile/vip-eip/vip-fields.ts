@@ -1,7 +1,7 @@
 /** Fields of Vips that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
 import type { VipSpec } from '../../api/kinds/vip.ts';
-import { keysOf } from '../../world/domain.ts';
-import type { Rule } from '../compiler.ts';
+import { keysOf } from '../../engine/domain.ts';
+import type { Rule } from '../rule.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
 
 export const vipFields: Rule = {

@@ -11,7 +11,7 @@ import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { nodeChassis } from '../node/node-chassis.ts';
 import type { Json, RowOutput } from '../output.ts';
 import { macExternalId, rowMac } from '../row-mac.ts';

@@ -6,7 +6,7 @@ import { staticRouteId } from '../../nb/tables.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { tableOf } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { RowOutput } from '../output.ts';
 import { sharedRoutes } from '../subnet/rows/shared-subnet-routes.ts';
 import type { BfdSession } from './bfd-sessions.ts';

@@ -11,11 +11,11 @@ import { labelKey } from '../../api/well-known.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import type { Uuid } from '../../nb/tables.ts';
-import { keysOf, prefixed } from '../../world/domain.ts';
+import { keysOf, prefixed } from '../../engine/domain.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { Output } from '../output.ts';
 import { isExternal, routerId } from './vpc-view.ts';
 

@@ -4,11 +4,11 @@
  */
 import { vpcDefaults } from '../../api/defaults/vpc-defaults.ts';
 import { annotationKey } from '../../api/well-known.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';

@@ -9,10 +9,10 @@ import { clusterLoadBalancer, vpcLoadBalancer } from '../../api/names.ts';
 import { LOAD_BALANCERS_RULE } from '../../nb/ownership.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { emittedVpc } from './vpc-state.ts';
 import { vpcOwner } from './vpc-view.ts';
 

@@ -7,7 +7,7 @@ import { splitList } from '../../net/dual.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { commandText } from '../../text/command-text.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { rowMac, macExternalId } from '../row-mac.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';

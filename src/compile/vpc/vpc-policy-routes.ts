@@ -2,7 +2,7 @@
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { policyId } from '../../nb/tables.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { RowOwner, RowOutput } from '../output.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcOwner, routerId } from './vpc-view.ts';

@@ -2,7 +2,7 @@
 import { requestedExternals } from '../../world/external-subnets.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import { subnetSpec } from '../subnet/validity/spec-in-effect.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcOwner, routerId } from './vpc-view.ts';

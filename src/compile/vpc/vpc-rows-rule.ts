@@ -4,9 +4,9 @@
  */
 import { wrongFields } from '../../api/validation/finding.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import type { World } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { Output } from '../output.ts';
 import { emittedVpc, vpcFindings } from './vpc-state.ts';
 import type { VpcView } from './vpc-view.ts';

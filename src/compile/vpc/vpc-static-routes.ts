@@ -7,7 +7,7 @@ import { ALONE_KEY } from '../../nb/ownership.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
+import type { Rule } from '../rule.ts';
 import type { RowOwner, Output, RowOutput } from '../output.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { subnetRows } from '../subnet/validity/subnet-state.ts';

@@ -1,7 +1,7 @@
 /** Number of interfaces with an allocation failure, by code, updated with the reservations. */
 import type { AllocationCode } from '../../ipam/allocation.ts';
 import type { Reservation } from '../../world/reservations.ts';
-import type { Table } from '../../world/table.ts';
+import type { Table } from '../../engine/table.ts';
 
 const CODES: Readonly<Record<AllocationCode, 0>> = {
   NoSubnet: 0,

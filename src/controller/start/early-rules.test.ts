@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { Compiler } from '../../compile/compiler.ts';
+import { Compiler } from '../../engine/compiler.ts';
 import { Desired } from '../../compile/desired.ts';
 import { RULES } from '../../compile/rules.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';

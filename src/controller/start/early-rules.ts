@@ -2,9 +2,10 @@
  * Runs rules for objects of the last list while it is still read: the API server takes longest for it. Rules that have `early` do so. If a
  * source changes before the list is complete, the rules run again, as always. Nothing is written before.
  */
-import type { Compiler } from '../../compile/compiler.ts';
+import type { Compiler } from '../../engine/compiler.ts';
+import type { Output } from '../../compile/output.ts';
 import { resourcesWith } from '../../world/resources.ts';
-import type { Table } from '../../world/table.ts';
+import type { Table } from '../../engine/table.ts';
 import type { World } from '../../world/world.ts';
 
 /** Longer than all rules about one object take. */
@@ -15,14 +16,14 @@ const MOST_SLOW = 10;
 const [LAST] = resourcesWith('listedLast');
 
 export class EarlyRules {
-  readonly #compiler: Compiler;
+  readonly #compiler: Compiler<World, Output>;
   readonly #now: () => number;
   /** Objects received, until the list is complete. */
   #come: Set<string> | undefined = new Set();
   #slow = 0;
 
   /** @param now monotonic milliseconds */
-  constructor(world: World, compiler: Compiler, now: () => number) {
+  constructor(world: World, compiler: Compiler<World, Output>, now: () => number) {
     this.#compiler = compiler;
     this.#now = now;
     const table: Pick<Table<unknown>, 'onChange'> | undefined = LAST && world.tables[LAST];

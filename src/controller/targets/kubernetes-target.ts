@@ -18,7 +18,7 @@ import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { KubeWriter } from '../../kube/write/kube-writer.ts';
 import type { Log } from '../../runtime/log.ts';
 import { allOf, type Gate } from '../../timing/gate.ts';
-import type { Target } from '../../target/target.ts';
+import type { Target } from '../../engine/target.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';

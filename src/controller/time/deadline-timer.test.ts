@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deadlines } from '../../world/deadlines.ts';
-import { Computed, Reactor } from '../../world/reactor.ts';
+import { Deadlines } from '../../engine/deadlines.ts';
+import { Computed, Reactor } from '../../engine/reactor.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { MonotonicClock } from './monotonic-clock.ts';
 

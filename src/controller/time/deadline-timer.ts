@@ -1,6 +1,6 @@
 /** Schedules a turn for the next deadline that a rule has read. */
 import type { Clock } from '../../timing/clock.ts';
-import type { Deadlines } from '../../world/deadlines.ts';
+import type { Deadlines } from '../../engine/deadlines.ts';
 import type { MonotonicClock } from './monotonic-clock.ts';
 
 /** A clock that was set forward takes effect within this time. */

@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { gatewayConfigReport } from '../../compile/nat/gateway-config-report.ts';
 import { gatewayNodeLabels } from '../../compile/nat/gateway-node-labels.ts';
 

@@ -1,7 +1,7 @@
 /** Part `agent-table` of each kind, by resource. Generated from ../list.ts by `npm run --silent kinds`: do not edit. */
 import type { AgentTableOf } from '../../agent/world/agent-table.ts';
 import { openAgentTable } from '../../agent/world/agent-table.ts';
-import { AnyWorld } from '../../world/any-world.ts';
+import { AnyWorld } from '../../engine/any-world.ts';
 import { agentTable as subnet } from '../subnet/agent-table.ts';
 import { agentTable as pod } from '../pod/agent-table.ts';
 import { agentTable as node } from '../node/agent-table.ts';

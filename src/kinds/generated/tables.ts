@@ -1,8 +1,8 @@
 /** Part `table` of each kind, by resource. Generated from ../list.ts by `npm run --silent kinds`: do not edit. */
-import { AnyWorld } from '../../world/any-world.ts';
+import { AnyWorld } from '../../engine/any-world.ts';
 import type { TableOf } from '../../world/kind-table.ts';
 import { openTable } from '../../world/kind-table.ts';
-import type { Reactor } from '../../world/reactor.ts';
+import type { Reactor } from '../../engine/reactor.ts';
 import type { Settings } from '../../world/settings.ts';
 import { table as vpc } from '../vpc/table.ts';
 import { table as subnet } from '../subnet/table.ts';

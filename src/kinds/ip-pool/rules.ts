@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { ipPool } from '../../compile/ip/ip-pool.ts';
 
 export const rules: readonly Rule[] = [ipPool];

@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { natRuleAnnotations } from '../../compile/vip-eip/nat-rule.ts';
 
 export const rules: readonly Rule[] = [natRuleAnnotations('iptables-dnat-rules')];

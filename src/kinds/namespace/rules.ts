@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { namespaceAnnotations } from '../../compile/namespace/namespace-annotations.ts';
 
 export const rules: readonly Rule[] = [namespaceAnnotations];

@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { attachmentFindings } from '../../compile/pod/interface/network-attachment.ts';
 
 export const rules: readonly Rule[] = [attachmentFindings];

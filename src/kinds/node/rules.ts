@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { nodeAddresses } from '../../compile/node/node-addresses.ts';
 import { nodeConflict } from '../../compile/node/node-conflict.ts';
 import { nodeJoin } from '../../compile/node/node-join.ts';

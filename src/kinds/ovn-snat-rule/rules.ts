@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { ovnNatRule } from '../../compile/nat/nat-rule-outputs.ts';
 import { natRuleAnnotations } from '../../compile/vip-eip/nat-rule.ts';
 

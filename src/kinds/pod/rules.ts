@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { podNat } from '../../compile/nat/pod-nat.ts';
 import { pod } from '../../compile/pod/pod.ts';
 import { furtherSourcePolicies } from '../../compile/pod/port/further-source-policies.ts';

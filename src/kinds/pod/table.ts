@@ -5,7 +5,7 @@ import { vipNames } from '../../api/pod/annotation-limits.ts';
 import { annotationKey, POD_CONDITIONS, podAnnotation } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import { allocatedSubnets, furtherAddressSubnets, portVipAddresses } from '../../world/allocated-subnets.ts';
-import { Interner } from '../../world/interner.ts';
+import { Interner } from '../../engine/interner.ts';
 import { kindTable } from '../../world/kind-table.ts';
 import { internLabels, labelSetOf } from '../../world/label-set.ts';
 import type { Untrimmed } from '../../world/trim.ts';

@@ -1,9 +1,9 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { deletionPatch } from '../../compile/deletion.ts';
 import { findingsText } from '../../compile/findings-text.ts';
 import type { ConditionOutput, Json, RowOwner } from '../../compile/output.ts';
 import { commandText } from '../../text/command-text.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import { providerNetworkFindings } from './resource/provider-network-findings.ts';
 import type { NodeNetworkState } from './rules/node-states.ts';
 import { nodesOfNetwork } from './rules/node-states.ts';

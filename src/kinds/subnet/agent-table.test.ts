@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { acceptedSpecText } from '../../compile/subnet/validity/accepted-spec-annotation.ts';
+import { acceptedSpecText } from '../../api/validation/subnet-accepted-spec.ts';
 import { agentTable } from './agent-table.ts';
 
 const SPEC = { protocol: 'IPv4', cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1', natOutgoing: true, mtu: 1400 } as const;

@@ -2,7 +2,7 @@ import { agentTableOf } from '../../agent/world/agent-table.ts';
 import type { LabelSelector } from '../../api/kubernetes/meta.ts';
 import { isTableOfHost } from '../../api/routing-tables.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { acceptedSpecIn } from '../../compile/subnet/validity/accepted-spec-annotation.ts';
+import { acceptedSpecIn } from '../../api/validation/subnet-accepted-spec.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { canonicalCidr } from '../../net/cidr.ts';

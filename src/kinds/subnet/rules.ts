@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { frozenSubnet } from '../../compile/subnet/retained/frozen-subnet.ts';
 import { orphanedVpc } from '../../compile/subnet/retained/orphaned-network.ts';
 import { orphanedSubnet } from '../../compile/subnet/retained/orphaned-subnet.ts';

@@ -1,4 +1,4 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { vipFields } from '../../compile/vip-eip/vip-fields.ts';
 import { vip } from '../../compile/vip-eip/vip.ts';
 

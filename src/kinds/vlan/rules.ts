@@ -1,7 +1,7 @@
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { deletionPatch } from '../../compile/deletion.ts';
 import type { ConditionOutput, RowOwner } from '../../compile/output.ts';
-import { keysOf } from '../../world/domain.ts';
+import { keysOf } from '../../engine/domain.ts';
 import { tagWaitedFor, vlanState } from './rules/vlan-state.ts';
 
 /** Status and finalizer of a Vlan. Its tag is in the localnet ports of its Subnets, which are rows of the Subnets. */

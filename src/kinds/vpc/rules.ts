@@ -1,5 +1,5 @@
 import { builtinObjects } from './rules/built-in-objects.ts';
-import type { Rule } from '../../compile/compiler.ts';
+import type { Rule } from '../../compile/rule.ts';
 import { vpcExternal } from '../../compile/nat/external-ports.ts';
 import { vpcBfdPort } from '../../compile/vpc/bfd-port.ts';
 import { vpcBfd } from '../../compile/vpc/bfd-rows.ts';

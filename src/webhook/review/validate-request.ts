@@ -7,7 +7,7 @@ import type { Kind } from '../../api/schema/kind.ts';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
 import { ADMISSION_OF_KINDS } from '../../kinds/generated/admission.ts';
-import { equal } from '../../world/equal.ts';
+import { equal } from '../../engine/equal.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { keyOf, RESOURCE_NAMES, traitsOf } from '../../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from '../protocol/admission-review.ts';

@@ -9,9 +9,9 @@
  */
 import { parseLabelSet } from '../label-set.ts';
 import type { LabelSet } from '../label-set.ts';
-import { keysOf, valuesOf } from '../domain.ts';
-import type { TableDefinition } from '../derived-table.ts';
-import type { SetDefinition } from '../sets/set-definition.ts';
+import { keysOf, valuesOf } from '../../engine/domain.ts';
+import type { TableDefinition } from '../../engine/derived-table.ts';
+import type { SetDefinition } from '../../engine/sets/set-definition.ts';
 import type { World } from '../world.ts';
 import { defineSet, defineTable, where } from '../world.ts';
 import type { SelectorText } from './selector.ts';

@@ -1,7 +1,7 @@
 /** Views: what stands in a column for a pod that a selector selects, such as its ports, or its addresses of one family. */
 import type { RowId } from '../../nb/row-id.ts';
-import type { TableDefinition } from '../derived-table.ts';
-import type { Domain } from '../domain.ts';
+import type { TableDefinition } from '../../engine/derived-table.ts';
+import type { Domain } from '../../engine/domain.ts';
 import type { World } from '../world.ts';
 import { defineTable } from '../world.ts';
 

@@ -3,7 +3,7 @@
  * and the controllers under test. The checks watch it.
  */
 import { readFileSync } from 'node:fs';
-import type { Rule } from '../../../src/compile/compiler.ts';
+import type { Rule } from '../../../src/compile/rule.ts';
 import type { LoggedTransaction } from '../../../src/invariants/writers.ts';
 import { InProcessApi } from '../../../lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../../lab/apiserver/json.ts';

@@ -1,6 +1,6 @@
 /** One process of the real controller on simulated servers: it can be killed, stopped and continued. */
 import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
-import type { Rule } from '../../../src/compile/compiler.ts';
+import type { Rule } from '../../../src/compile/rule.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { LeaseTimes } from '../../../src/controller/leadership/leadership.ts';
 import { KubeClient } from '../../../src/kube/client/client.ts';

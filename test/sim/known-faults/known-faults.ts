@@ -5,7 +5,7 @@
 import { annotationKey, kilnAnnotation, podAnnotation } from '../../../src/api/well-known.ts';
 import { Fence } from '../../../src/commit/fence.ts';
 import { WriteDelays } from '../../../src/commit/write-delays.ts';
-import type { Rule } from '../../../src/compile/compiler.ts';
+import type { Rule } from '../../../src/compile/rule.ts';
 import type { ColumnValue, Output, PatchOutput, RowOutput } from '../../../src/compile/output.ts';
 import { RULES } from '../../../src/compile/rules.ts';
 import { EventRecorder } from '../../../src/kube/events/event-recorder.ts';

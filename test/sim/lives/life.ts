@@ -1,6 +1,6 @@
 /** One life of a simulated cluster: from its start through operations and faults, with all checks after each convergence. */
 import { createHash } from 'node:crypto';
-import type { Rule } from '../../../src/compile/compiler.ts';
+import type { Rule } from '../../../src/compile/rule.ts';
 import { RULES } from '../../../src/compile/rules.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
 import { SimulatedCluster } from '../cluster/simulated-cluster.ts';

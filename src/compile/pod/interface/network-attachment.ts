@@ -6,10 +6,10 @@ import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import type { AttachmentKind } from '../../../api/pod/network-attachment.ts';
 import { asksForDefaultInterface, attachmentBreaches, attachmentKind } from '../../../api/pod/network-attachment.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import { findingsText } from '../../findings-text.ts';
 import { commandText } from '../../../text/command-text.ts';
 

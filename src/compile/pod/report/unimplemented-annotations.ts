@@ -2,8 +2,8 @@
 import type { Pod } from '../../../api/kubernetes/core.ts';
 import { annotationKey, POD_UNIMPLEMENTED } from '../../../api/well-known.ts';
 import { conditionOf } from '../../../world/conditions.ts';
-import { keysOf } from '../../../world/domain.ts';
-import type { Rule } from '../../compiler.ts';
+import { keysOf } from '../../../engine/domain.ts';
+import type { Rule } from '../../rule.ts';
 
 const REASON = 'NotCarriedOut';
 

@@ -3,8 +3,8 @@
  * the annotation): they stay as they are.
  */
 import { ownerText } from '../../../nb/ownership.ts';
-import { keysOf } from '../../../world/domain.ts';
-import type { Rule } from '../../compiler.ts';
+import { keysOf } from '../../../engine/domain.ts';
+import type { Rule } from '../../rule.ts';
 import { retainedRows } from '../../retained-row.ts';
 import { retainedBalancers, linked } from './orphaned-network.ts';
 import { subnetRows } from '../validity/subnet-state.ts';

@@ -9,7 +9,7 @@ import type { RowId } from '../../../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../../../nb/row-id.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import { addressesOfLostPorts } from '../../nat/external-ports.ts';
 import { gatewayChassis, gatewayChassisRows } from '../../nat/gateway-chassis.ts';
 import { EXTERNAL_PORTS_RULE } from '../../../nb/ownership.ts';

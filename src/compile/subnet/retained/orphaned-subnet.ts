@@ -3,7 +3,7 @@
  * NAT rule, or a port has an address of it. They are deleted with the last one; a new Subnet of that name takes them over as soon as it can
  * use them.
  */
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import { orphanedRows } from './orphaned-network.ts';
 import { isOrphaned } from './orphan-holders.ts';
 

@@ -1,6 +1,6 @@
 /** The load balancers of the Vpc, as members of a Subnet's switch; none for the join Subnet. */
-import { keysOf } from '../../../world/domain.ts';
-import type { Rule } from '../../compiler.ts';
+import { keysOf } from '../../../engine/domain.ts';
+import type { Rule } from '../../rule.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
 import { subnetSpec, switchId } from '../validity/subnet-view.ts';
 import { loadBalancerId, loadBalancersOf } from '../../vpc/vpc-load-balancers.ts';

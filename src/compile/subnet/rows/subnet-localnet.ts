@@ -1,9 +1,9 @@
 /** The port of an underlay Subnet's switch into the network of the nodes: `localnet.<subnet>`, in the VLAN of its Vlan. */
 import { localnetPort } from '../../../api/names.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import type { World } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import type { RowOutput } from '../../output.ts';
 import { retainedRow } from '../../retained-row.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';

@@ -6,10 +6,10 @@ import { portGroupAddressSet, subnetNodePortGroup } from '../../../api/names.ts'
 import type { Subnet } from '../../../api/kinds/subnet.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
-import type { Domain } from '../../../world/domain.ts';
-import { bothOf, keysOf, pairsOf, splitPair } from '../../../world/domain.ts';
+import type { Domain } from '../../../engine/domain.ts';
+import { bothOf, keysOf, pairsOf, splitPair } from '../../../engine/domain.ts';
 import type { World } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import type { RowOutput } from '../../output.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';

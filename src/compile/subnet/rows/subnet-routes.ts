@@ -6,10 +6,10 @@
  * route of a /24 hides the default route, and the route to a Subnet that is a /16. So it is emitted only if it hides no other route.
  */
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';

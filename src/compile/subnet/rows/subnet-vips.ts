@@ -4,9 +4,9 @@
  */
 import { subnetVipPort } from '../../../api/names.ts';
 import { canonicalAddress } from '../../../net/address.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import type { World } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import type { RowOutput } from '../../output.ts';
 import { heldBy } from '../../pod/address/held-addresses.ts';
 import { furtherAddresses } from '../../pod/address/pod-vip.ts';

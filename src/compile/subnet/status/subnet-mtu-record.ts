@@ -3,9 +3,9 @@
  * so that a change that was refused under running pods is not made by the loss of the database.
  */
 import { kilnAnnotation } from '../../../api/well-known.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import { subnetIntent } from '../../../world/intent.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import { mtuInEffect } from '../validity/mtu-under-pods.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
 

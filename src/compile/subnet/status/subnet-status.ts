@@ -2,10 +2,10 @@
 import { localnetPort } from '../../../api/names.ts';
 import type { Reason } from '../../../api/reasons.ts';
 import { dhcpOptionsId } from '../../../nb/tables.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import type { FamilyUsage } from '../../../world/reservations.ts';
 import type { World } from '../../../world/world.ts';
-import type { Rule } from '../../compiler.ts';
+import type { Rule } from '../../rule.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../../output.ts';
 import { leftOut } from '../../findings-text.ts';
 import { withNext } from '../../next-command.ts';

@@ -1,7 +1,7 @@
 /** The spec of a Subnet as it was last accepted, and the networks that it keeps while a later spec is refused. */
 import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
 import { isLeftOut, subnetFindings } from '../../../api/validation/subnet-validation.ts';
-import { acceptedSpecIn } from './accepted-spec-annotation.ts';
+import { acceptedSpecIn } from '../../../api/validation/subnet-accepted-spec.ts';
 import { subnetIntent } from '../../../world/intent.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';

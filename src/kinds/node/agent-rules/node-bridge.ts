@@ -1,7 +1,7 @@
 /** The bridge of OVN, and what ovn-controller has to know of this node. */
 import { annotationKey } from '../../../api/well-known.ts';
-import type { Rule } from '../../../compile/compiler.ts';
-import { ONCE } from '../../../world/domain.ts';
+import type { Rule } from '../../../engine/compiler.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';

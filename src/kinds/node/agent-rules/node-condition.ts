@@ -1,6 +1,6 @@
 /** Condition `NetworkUnavailable` of the Node: as long as it is True, Kubernetes schedules no pods on it. */
-import type { Rule } from '../../../compile/compiler.ts';
-import { ONCE } from '../../../world/domain.ts';
+import type { Rule } from '../../../engine/compiler.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { ObjectConditionOutput, NodeOutput } from '../../../agent/world/outputs.ts';
 import { INSTALLED } from '../../../agent/world/port-keys.ts';

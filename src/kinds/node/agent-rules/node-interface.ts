@@ -1,10 +1,10 @@
 /** The node's own interface in the join network, and its routes to the pods of the default Vpc. */
 import { annotationKey, podAnnotation } from '../../../api/well-known.ts';
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../engine/compiler.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';
-import { ONCE } from '../../../world/domain.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import type { DeviceName } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import { isReachedFromNodes } from '../../subnet/agent-rules/reached-from-nodes.ts';

@@ -5,10 +5,10 @@
  */
 import { localnetPort } from '../../../api/names.ts';
 import { labelKey } from '../../../api/well-known.ts';
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../engine/compiler.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
-import { ONCE } from '../../../world/domain.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import { GATEWAY_NAMESPACE, INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
 import { attachmentKey, type DeviceName } from '../../../agent/world/attachment.ts';
 import { namespacePath } from '../../../agent/world/gateway.ts';

@@ -5,7 +5,7 @@
 import { ownerText, SPEC_KEY } from '../../../nb/ownership.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { tableOf } from '../../../nb/row-id.ts';
-import { keysOf, prefixed } from '../../../world/domain.ts';
+import { keysOf, prefixed } from '../../../engine/domain.ts';
 import type { NatRule, NatRuleResource, NatRuleSpec } from '../../../world/nat-rules.ts';
 import { natRulesOf, SPEC_FIELDS, vipOfRule } from '../../../world/nat-rules.ts';
 import { traitsOf } from '../../../world/resources.ts';

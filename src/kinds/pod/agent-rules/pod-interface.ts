@@ -1,10 +1,10 @@
 /** The interface of a pod: the pair of devices, the port, and the answer to the runtime. */
 import { routesText } from '../../../agent/world/attachment-routes.ts';
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../engine/compiler.ts';
 import { commandText } from '../../../text/command-text.ts';
 import { localnetPort } from '../../../api/names.ts';
 import { podAnnotation } from '../../../api/well-known.ts';
-import { keysOf } from '../../../world/domain.ts';
+import { keysOf } from '../../../engine/domain.ts';
 import type { InterfaceReply } from '../../../cni/agent-protocol.ts';
 import { type Attachment, type DeviceName, deviceOf, interfaceOf } from '../../../agent/world/attachment.ts';
 import { deviceDifferences, differencesText } from '../../../agent/kernel/device-differences.ts';

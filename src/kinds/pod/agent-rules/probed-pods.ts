@@ -5,10 +5,10 @@
  *
  * Only kubelet is led, and never from an address that means something else to the node: its owner could otherwise take the node's connections over.
  */
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../engine/compiler.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
-import { keysOf, ONCE } from '../../../world/domain.ts';
+import { keysOf, ONCE } from '../../../engine/domain.ts';
 import { deviceOf, interfaceOf } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';

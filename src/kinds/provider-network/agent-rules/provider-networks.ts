@@ -3,8 +3,8 @@
  * network. Where a network stands follows from what is observed alone: after any death of the agent, or a start of the node, the next step
  * is the same. `provider-bridge.ts` has the steps, `network-labels.ts` what the Node object says of them.
  */
-import type { Rule } from '../../../compile/compiler.ts';
-import { ONCE } from '../../../world/domain.ts';
+import type { Rule } from '../../../engine/compiler.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import { isExcluded } from '../resource/node-network.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';

@@ -2,7 +2,7 @@
 import { isExcluded, nodeNetworkKey } from '../resource/node-network.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { pairOf, splitPair } from '../../../world/domain.ts';
+import { pairOf, splitPair } from '../../../engine/domain.ts';
 
 export type NodeNetworkState =
   | { readonly kind: 'excluded' }

@@ -3,11 +3,11 @@
  * the Subnet, and rules by source that lead to it: of each pod of this node, or of the whole Subnet on the nodes of a centralized gateway.
  */
 import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../engine/compiler.ts';
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';
-import { keysOf, ONCE } from '../../../world/domain.ts';
+import { keysOf, ONCE } from '../../../engine/domain.ts';
 import { type Attachment, deviceOf } from '../../../agent/world/attachment.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NodeSubnet } from '../agent-table.ts';

@@ -6,11 +6,11 @@
  * - Its chains have a fixed priority before those of kube-proxy, firewalld and the `portmap` plugin, in whatever order they start: the first chain
  *   that translates a connection decides, and `accept` here leaves it to the next chain.
  */
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../engine/compiler.ts';
 import { canonicalAddress, parseAddress } from '../../../net/address.ts';
 import { canonicalCidr, parseCidr } from '../../../net/cidr.ts';
 import { splitList } from '../../../net/dual.ts';
-import { ONCE } from '../../../world/domain.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import type { NodeWorld } from '../../../agent/world/node-world.ts';
 import type { NatRule, NodeSubnet } from '../agent-table.ts';
 import type { NodeOutput } from '../../../agent/world/outputs.ts';

@@ -2,7 +2,7 @@
 import type { Dependency } from '../../../blockers/dependency.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { rowId } from '../../../nb/row-id.ts';
-import type { SetDefinition } from '../../../world/sets/set-definition.ts';
+import type { SetDefinition } from '../../../engine/sets/set-definition.ts';
 import type { World } from '../../../world/world.ts';
 import { defineSet } from '../../../world/world.ts';
 import { orphanedNetworks, vpcOfOrphanedNetwork } from './orphaned-networks.ts';

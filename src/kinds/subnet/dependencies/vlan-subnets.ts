@@ -1,7 +1,7 @@
 /** The Subnets with a port in a Vlan. One of another plugin may name a Vlan, and has no port. */
 import { isOvnProvider } from '../../../api/names.ts';
 import { subnetIntent } from '../../../world/intent.ts';
-import type { SetDefinition } from '../../../world/sets/set-definition.ts';
+import type { SetDefinition } from '../../../engine/sets/set-definition.ts';
 import type { World } from '../../../world/world.ts';
 import { defineSet, where } from '../../../world/world.ts';
 

@@ -4,7 +4,7 @@ import { FINALIZER } from '../../../api/well-known.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
 import { subnetIntent } from '../../../world/intent.ts';
-import type { SetDefinition } from '../../../world/sets/set-definition.ts';
+import type { SetDefinition } from '../../../engine/sets/set-definition.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery, defineSet, where } from '../../../world/world.ts';
 import { isInUse } from '../../../blockers/in-use.ts';

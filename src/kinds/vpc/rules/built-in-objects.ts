@@ -6,10 +6,10 @@ import { API_VERSION } from '../../../api/schema/kind.ts';
 import { DEFAULT_PROVIDER } from '../../../api/well-known.ts';
 import { firstUsable } from '../../../net/cidr.ts';
 import { formatDualAddress, mapDual, parseDualCidr } from '../../../net/dual.ts';
-import { ONCE } from '../../../world/domain.ts';
+import { ONCE } from '../../../engine/domain.ts';
 import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Settings } from '../../../world/settings.ts';
-import type { Rule } from '../../../compile/compiler.ts';
+import type { Rule } from '../../../compile/rule.ts';
 import type { Json, Output } from '../../../compile/output.ts';
 import { vpcView } from '../../../compile/vpc/vpc-view.ts';
 

@@ -3,7 +3,7 @@
  * something that rules read (a conflict) is followed by rules, not by the next target.
  */
 import type { Clock } from '../timing/clock.ts';
-import type { Reactor } from '../world/reactor.ts';
+import type { Reactor } from './reactor.ts';
 import type { Target } from './target.ts';
 
 export interface TurnsOptions {

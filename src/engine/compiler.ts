@@ -1,9 +1,7 @@
 /** The engine of the rules: one computation for each key of a rule's domain. */
-import { Computation } from '../world/reactor.ts';
-import type { Reactor } from '../world/reactor.ts';
-import type { World } from '../world/world.ts';
-import type { Domain } from '../world/domain.ts';
-import type { Output } from './output.ts';
+import { Computation } from './reactor.ts';
+import type { Reactor } from './reactor.ts';
+import type { Domain } from './domain.ts';
 import type { AnyOutput, Outputs } from './outputs.ts';
 
 /**
@@ -23,7 +21,7 @@ import type { AnyOutput, Outputs } from './outputs.ts';
  * Cost: a run for each change of what it reads. So it reads projections (queries) rather than whole objects, and no `keys()` of a large
  * table.
  */
-export interface Rule<W = World, O extends AnyOutput = Output> {
+export interface Rule<W, O extends AnyOutput> {
   /** For logs, metrics and ownership keys. */
   readonly name: string;
   /** The keys of a table, some of them, or pairs of two tables. */
@@ -50,7 +48,7 @@ interface Reactive {
 /**
  * Runs rules over a World, and hands their outputs to the desired state. It knows neither the tables of the World nor the kinds of outputs.
  */
-export class Compiler<W extends Reactive = World, O extends AnyOutput = Output> {
+export class Compiler<W extends Reactive, O extends AnyOutput> {
   readonly world: W;
   readonly #outputs: Outputs<O>;
   readonly #failed: (failure: RuleFailure) => void;

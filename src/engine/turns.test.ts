@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
-import { Computed, Reactor } from '../world/reactor.ts';
-import { Table } from '../world/table.ts';
+import { Computed, Reactor } from './reactor.ts';
+import { Table } from './table.ts';
 import type { Target } from './target.ts';
 import { TURN_MS, Turns } from './turns.ts';
 

@@ -2,11 +2,11 @@
  * The spec of a Subnet as it was last accepted, from its annotation `kiln.io/accepted-spec`: while a later spec is refused, it stays in
  * effect. It has the uid of its object, so a copy or a restored object does not claim the spec of the first one.
  */
-import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
-import { subnetKind } from '../../../api/kinds/subnet.ts';
-import type { Labels } from '../../../api/kubernetes/meta.ts';
-import { fitsSchema } from '../../../api/schema/fits-schema.ts';
-import { kilnAnnotation } from '../../../api/well-known.ts';
+import type { SubnetSpec } from '../kinds/subnet.ts';
+import { subnetKind } from '../kinds/subnet.ts';
+import type { Labels } from '../kubernetes/meta.ts';
+import { fitsSchema } from '../schema/fits-schema.ts';
+import { kilnAnnotation } from '../well-known.ts';
 
 /** All annotations of an object have 256 KiB together, and `kubectl apply` keeps the spec in one as well. */
 const LONGEST = 100_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../settings.ts';
-import { defineSet, World } from '../world.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { defineSet, World } from '../../world/world.ts';
 import { Computed } from '../reactor.ts';
 import { OrderedKeys } from './ordered-keys.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keysOf, pairsOf } from '../world/domain.ts';
+import { keysOf, pairsOf } from './domain.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Rule } from '../compile/rule.ts';
 import { Compiler } from './compiler.ts';
-import { Desired } from './desired.ts';
+import { Desired } from '../compile/desired.ts';
 
 const META = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 

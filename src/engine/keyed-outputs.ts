@@ -1,5 +1,5 @@
 /** Outputs by identity, and the identities whose outputs have changed: all that a target needs whose outputs have one identity each. */
-import { byContents } from '../world/content-order.ts';
+import { byContents } from './content-order.ts';
 import type { AnyOutput, DesiredPart } from './outputs.ts';
 
 const NONE: readonly never[] = [];

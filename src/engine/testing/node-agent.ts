@@ -1,5 +1,5 @@
 /** A process of the node's rules with one target, in virtual time: reads, derives and writes like the controller, by the same loop. */
-import { Compiler } from '../../compile/compiler.ts';
+import { Compiler } from '../compiler.ts';
 import type { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { Turns } from '../turns.ts';
 import type { FakeKernel } from './fake-kernel.ts';

@@ -5,10 +5,10 @@
  * Retried: an operation that failed, at once after the state was read again, then after 1 s doubling up to 30 s, with an entry in
  * `world.problems`. Costs: one comparison for each link or route that changed or whose outputs changed; one list for each write and second.
  */
-import type { KeyedOutputs } from '../../compile/keyed-outputs.ts';
+import type { KeyedOutputs } from '../keyed-outputs.ts';
 import { doublingDelay } from '../../timing/backoff.ts';
-import { equal } from '../../world/equal.ts';
-import type { Table } from '../../world/table.ts';
+import { equal } from '../equal.ts';
+import type { Table } from '../table.ts';
 import type { Target } from '../target.ts';
 import type { FakeKernel, KernelOperation, KernelState } from './fake-kernel.ts';
 import { diffKernel, MARK } from './kernel-diff.ts';

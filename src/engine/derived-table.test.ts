@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { TableDefinition } from './derived-table.ts';
 import { keysOf } from './domain.ts';
 import { Computed } from './reactor.ts';
-import { DEFAULT_SETTINGS } from './settings.ts';
-import { defineQuery, defineSet, defineTable, World } from './world.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { defineQuery, defineSet, defineTable, World } from '../world/world.ts';
 
 function put(world: World, name: string, labels: Readonly<Record<string, string>>): void {
   world.namespaces.set(name, {

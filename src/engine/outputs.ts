@@ -1,5 +1,5 @@
 /** The outputs of all rules, each handed to the part of the desired state that has its kind. */
-import { equal } from '../world/equal.ts';
+import { equal } from './equal.ts';
 
 /** An output as the engine sees it: plain data. `kind` decides which part of the desired state takes it. */
 export interface AnyOutput {

@@ -2,16 +2,16 @@
 import type { Pod } from '../../api/kubernetes/core.ts';
 import type { ObjectOf } from '../../api/schema/kind.ts';
 import type { subnetKind } from '../../api/kinds/subnet.ts';
-import type { Rule } from '../../compile/compiler.ts';
-import { KeyedOutputs } from '../../compile/keyed-outputs.ts';
-import { Outputs } from '../../compile/outputs.ts';
+import type { Rule } from '../compiler.ts';
+import { KeyedOutputs } from '../keyed-outputs.ts';
+import { Outputs } from '../outputs.ts';
 import { table as podTable } from '../../kinds/pod/table.ts';
 import { table as subnetTable } from '../../kinds/subnet/table.ts';
-import { AnyWorld, defineQuery } from '../../world/any-world.ts';
-import { keysOf, ONCE } from '../../world/domain.ts';
+import { AnyWorld, defineQuery } from '../any-world.ts';
+import { keysOf, ONCE } from '../domain.ts';
 import { openTable } from '../../world/kind-table.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
-import { Table } from '../../world/table.ts';
+import { Table } from '../table.ts';
 import type { Link, Route } from './fake-kernel.ts';
 
 export const NODE = 'n1';

@@ -1,5 +1,4 @@
 /** Definitions of live sets. */
-import type { RowId } from '../../nb/row-id.ts';
 import type { Watcher } from '../watcher.ts';
 
 /**
@@ -38,7 +37,7 @@ export interface BucketTable {
 
 /** Rows whose children can be watched: `ObservedRows`. */
 export interface ChildRows {
-  watchChildren(parent: RowId, column: string, watcher: Watcher): () => void;
+  watchChildren(parent: string, column: string, watcher: Watcher): () => void;
 }
 
 /** A part of the union. */
@@ -48,7 +47,7 @@ export type Part =
   /** The keys of a table that are filed under a value of an index. */
   | { readonly kind: 'bucket'; readonly table: BucketTable; readonly index: string; readonly value: string }
   /** The identities of the rows in a column of child rows. */
-  | { readonly kind: 'children'; readonly rows: ChildRows; readonly parent: RowId; readonly column: string }
+  | { readonly kind: 'children'; readonly rows: ChildRows; readonly parent: string; readonly column: string }
   /** Another set. */
   | { readonly kind: 'set'; readonly of: AnySet; readonly key: string }
   /** For each member of another set, an index bucket: the members are the values. */

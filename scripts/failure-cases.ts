@@ -1,5 +1,5 @@
 /**
- * Runs every scenario that has the number of a known failure case, on both API servers, and writes `docs/failure-cases.md`.
+ * Runs every scenario that has the number of a known failure case, on both API servers, and writes `docs/evidence/failure-cases.md`.
  *
  *   npm run failure-cases                    all of them
  *   npm run failure-cases -- lab 'C01|C02'   some, on one server; the others keep their results on the page
@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { failureCasesPage, resultsIn, SERVERS, type Outcome, type Server } from './failure-cases/page.ts';
 import { runCases } from './failure-cases/run-cases.ts';
 
-const PAGE = new URL('../docs/failure-cases.md', import.meta.url);
+const PAGE = new URL('../docs/evidence/failure-cases.md', import.meta.url);
 const args = process.argv.slice(2);
 const servers = args[0] === 'page' ? [] : SERVERS.filter((server) => args[0] === undefined || args[0] === server);
 if (args[0] !== undefined && args[0] !== 'page' && servers.length === 0) {

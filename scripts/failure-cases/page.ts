@@ -28,7 +28,7 @@ export function failureCasesPage(results: Results): string {
     '# Failure cases',
     `Failures known from the field, in Kube-OVN and in comparable projects, each with the scenarios of \`test/scenarios\` that show that it
 cannot happen here: the end state is asserted with \`kubectl\` and \`ovn-nbctl\`, after them a fresh controller plans nothing and the
-[invariants](architecture.md#invariants) hold. One case after another: \`SCENARIO=C01 node --test test/e2e/lab.test.ts\`.`,
+[invariants](../architecture.md#invariants) hold. One case after another: \`SCENARIO=C01 node --test test/e2e/lab.test.ts\`.`,
     `Generated from the list, the scenarios and a run of them: \`npm run failure-cases\`. A test keeps page, list and scenarios together.`,
     `Run on ${results.date}, on the laboratory's API server and on a real kube-apiserver. Of ${FAILURE_CASES.length} cases ${shown.length} are shown, ${partly.length} of
 them in part, and ${FAILURE_CASES.length - shown.length} wait for kinds or features that this version does not have.`,

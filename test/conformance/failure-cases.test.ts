@@ -15,7 +15,7 @@ import { casesOf, FAILURE_CASES } from '../scenarios/failure-cases.ts';
 
 const CATALOGUE = new URL('../../../shared/design/failures.md', import.meta.url);
 const PACKET_CATALOGUE = new URL('../../../shared/design/failures-traffic.md', import.meta.url);
-const PAGE = new URL('../../docs/failure-cases.md', import.meta.url);
+const PAGE = new URL('../../docs/evidence/failure-cases.md', import.meta.url);
 const NUMBERS = FAILURE_CASES.map(({ number }) => number);
 const SHOWN = new Set(SCENARIOS.flatMap(({ name }) => casesOf(name)));
 const TESTED = new Set([...namedTests().flatMap(({ cases }) => cases), ...SHOWN].filter((number) => !number.startsWith('C')));
@@ -80,7 +80,7 @@ test('every case has a scenario, or waits for a kind that is not implemented or 
   }
 });
 
-test('docs/failure-cases.md is up to date with the list and its run; fix with: npm run failure-cases', () => {
+test('docs/evidence/failure-cases.md is up to date with the list and its run; fix with: npm run failure-cases', () => {
   const page = readFileSync(PAGE, 'utf8');
   assert.equal(page, failureCasesPage(resultsIn(page)));
 });

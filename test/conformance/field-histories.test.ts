@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { SCENARIOS } from '../scenarios/all.ts';
 
 const ROOT = new URL('../../', import.meta.url);
-const PAGE = readFileSync(new URL('docs/field-histories.md', ROOT), 'utf8');
+const PAGE = readFileSync(new URL('docs/evidence/field-histories.md', ROOT), 'utf8');
 const NUMBER = /^H\d\d$/;
 
 /** `[number, test that covers it]` of each line. */
@@ -31,7 +31,7 @@ test('the page names every scenario that has the number of a history', () => {
     for (const number of numbersOf(name).filter((one) => NUMBER.test(one)))
       assert.ok(
         LINES.some(([line, by]) => line === number && by.split('; ').includes(number)),
-        `docs/field-histories.md has no line ${number} that is held by ${name}`,
+        `docs/evidence/field-histories.md has no line ${number} that is held by ${name}`,
       );
 });
 

@@ -1,7 +1,7 @@
 /**
  * Failure cases known from the field, of Kube-OVN and of comparable projects. Their numbers have gaps. The name of a scenario that covers a
  * case begins with its number. A case without a scenario waits for a kind or a feature that Kiln does not have. `npm run failure-cases`
- * generates the table in `docs/failure-cases.md` from them.
+ * generates the table in `docs/evidence/failure-cases.md` from them.
  */
 
 export interface FailureCase {

@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): nodes that are added, deleted and added again. */
+/** Histories from the field (docs/evidence/field-histories.md): nodes that are added, deleted and added again. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowsNamed, traces } from './northbound.ts';

@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): addresses of pods and their workloads. */
+/** Histories from the field (docs/evidence/field-histories.md): addresses of pods and their workloads. */
 import assert from 'node:assert/strict';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowsNamed } from './northbound.ts';

@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): IPPools that are changed or deleted while pods use them. */
+/** Histories from the field (docs/evidence/field-histories.md): IPPools that are changed or deleted while pods use them. */
 import assert from 'node:assert/strict';
 import { poolYaml } from './namespaces.ts';
 import { addressOf, condition, podYaml, deletePod, running, subnetYaml, tenantYaml } from './pods.ts';

@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): rows of OVN that other programs change, duplicate or delete. */
+/** Histories from the field (docs/evidence/field-histories.md): rows of OVN that other programs change, duplicate or delete. */
 import assert from 'node:assert/strict';
 import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
 import { addressOf, condition, untilDeleted, podYaml, setPodStatus, running, tenantYaml } from './pods.ts';

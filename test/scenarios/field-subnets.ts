@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): Subnets, Vpcs and the namespaces that they claim. */
+/** Histories from the field (docs/evidence/field-histories.md): Subnets, Vpcs and the namespaces that they claim. */
 import assert from 'node:assert/strict';
 import { withWebhook } from './admission.ts';
 import { children, rowNamed, rowsNamed, traces } from './northbound.ts';

@@ -32,7 +32,7 @@ export function drawForgery(random: Random, cluster: SimulatedCluster): Operatio
   if (random.chance(0.15)) annotations[`${provider}.kubernetes.io/logical_switch`] = random.pick(['join', 'nosuch', ...SUBNET_NAMES]);
   if (random.chance(0.1)) annotations[annotationKey.vip] = random.pick(VIP_NAMES);
   if (random.chance(0.1)) annotations[annotationKey.allowedAddressPairs] = random.pick(VIP_NAMES);
-  // Not `virtualmachine`: a forged one is retained, which is a known gap (docs/simulator-record.md).
+  // Not `virtualmachine`: a forged one is retained, which is a known gap (docs/evidence/simulator-record.md).
   if (random.chance(0.2)) annotations[kilnAnnotation.podUid] = victim.metadata.uid;
   if (random.chance(0.1))
     annotations[kilnAnnotation.given] = JSON.stringify({ uid: pod.metadata.uid, v4: ovnAnnotation(victim, 'ip_address') });

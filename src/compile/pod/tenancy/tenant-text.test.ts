@@ -1,6 +1,6 @@
 /**
  * Texts that a user of a namespace can write, other than the annotations of `forged-annotations.test.ts`, and their effects: one test for
- * each row of the table in docs/security.md.
+ * each row of the table in docs/evidence/security.md.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,6 @@
 /** Every annotation of Kube-OVN's and Kiln's contract, and how Kiln uses it. Rules, types and the reference page follow this list. */
-import type { annotationKey, kilnAnnotation, PodAnnotationSuffix } from './well-known.ts';
+import type { PodAnnotationSuffix } from './well-known.ts';
+import { annotationKey, kilnAnnotation } from './well-known.ts';
 
 /**
  * `acts`: a rule implements it. `checked`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports
@@ -237,3 +238,15 @@ export const KILN_ANNOTATIONS = {
   journalFailure: { on: 'Lease of the controller', use: 'writes', what: 'why it cannot write its journal, so that deletions wait' },
   collectionPause: { on: 'Lease of the controller', use: 'writes', what: 'why it collects no rows for now' },
 } as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;
+
+/** The annotations of these kinds, Kube-OVN's and Kiln's, with such a use. */
+export function annotationKeys(kinds: readonly string[], hasUse: (use: AnnotationUse) => boolean): readonly string[] {
+  const keysIn = (
+    keys: Readonly<Record<string, string>>,
+    table: Readonly<Record<string, { readonly on: string; readonly use: AnnotationUse }>>,
+  ): readonly string[] =>
+    Object.entries(table).flatMap(([name, { on, use }]) =>
+      hasUse(use) && on.split(', ').some((kind) => kinds.includes(kind)) ? [keys[name] ?? ''] : [],
+    );
+  return [...keysIn(annotationKey, OBJECT_ANNOTATIONS), ...keysIn(kilnAnnotation, KILN_ANNOTATIONS)];
+}

@@ -50,6 +50,10 @@ export const CONDITION_TYPES = {
   },
   VlanConflict: { on: 'Vlan', means: 'a newer Vlan with the same tag waits for this one; present only while it does' },
   DeletionBlocked: { on: 'kinds that others can use', means: 'the object is being deleted and has blockers' },
+  CauseGone: {
+    on: 'Vpc, Subnet, OvnEip',
+    means: 'what Kiln made the object from is gone; the message says until when it stays, or what keeps it; present only while it does',
+  },
   Idle: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'nothing uses the address, and its lease runs' },
   LeaseInvalid: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'annotation kiln.io/lease is not a duration' },
 } as const satisfies Readonly<Record<string, { readonly on: string; readonly means: string }>>;

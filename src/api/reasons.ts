@@ -48,6 +48,15 @@ export const REASONS = {
     means: 'another program set an option of NB_Global to another value than Kiln would; Kiln never changes it',
     next: 'nothing, or remove the option so that Kiln sets it; the message has the command',
   },
+  CauseGone: {
+    means:
+      'what Kiln made the object from is gone, such as the switch of another program; the object is deleted unless that comes back in time (--absence-grace)',
+    next: 'nothing, or delete the object at once; the message has the command',
+  },
+  KeptWithoutCause: {
+    means: 'what Kiln made the object from is gone, and what a user has set on it, or what uses it, keeps the object',
+    next: 'nothing, or delete it or what uses it; the message names these',
+  },
   LeaseEnded: {
     means: 'nothing used the address during its lease, so Kiln deleted the object and the address is free',
     next: 'reserve it again',

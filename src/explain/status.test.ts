@@ -181,3 +181,21 @@ test("a pool of networks with host bits, as Kube-OVN's guide writes it, is in ef
   scene.bench.converge();
   assert.deepEqual(findings(scene), ['without effect IPPool pool-2: kiln explain ippool pool-2']);
 });
+
+test('a Subnet whose switch of another program is gone is left over, once, with what keeps it', () => {
+  const scene = new PodScene({ enableExternalVpc: true });
+  const { bench } = scene;
+  const [router, port, home, link] = [1, 2, 3, 4].map((n) => `00000000-0000-4000-9000-00000000000${n}`) as [string, string, string, string];
+  bench.foreignRow('Logical_Router', router, { name: 'neutron-1', external_ids: { 'neutron:router_name': 'r' } });
+  const inRouter = { table: 'Logical_Router', uuid: router, column: 'ports' };
+  bench.foreignRow('Logical_Router_Port', port, { name: 'lrp-1', networks: ['10.91.0.1/28'] }, inRouter);
+  bench.foreignRow('Logical_Switch', home, { name: 'net-1', external_ids: { 'neutron:network_name': 'n' } });
+  const inSwitch = { table: 'Logical_Switch', uuid: home, column: 'ports' };
+  bench.foreignRow('Logical_Switch_Port', link, { name: 'p', type: 'router', options: { 'router-port': 'lrp-1' } }, inSwitch);
+  bench.converge();
+  bench.edit('subnets', 'net-1', { excludeIps: ['10.91.0.1', '10.91.0.8..10.91.0.14'] });
+  bench.removeForeignRow('Logical_Router_Port', port);
+  bench.converge();
+  assert.deepEqual(findings(scene), ['left over Subnet net-1: kiln explain subnet net-1']);
+  assert.match(statusOf(bench.world, true).findings[0]?.message ?? '', /stays for what is set on it: spec\.excludeIps; kubectl delete/);
+});

@@ -1,6 +1,7 @@
 /**
  * The state of a cluster on one screen: the number of objects of each kind, findings, and notes.
  */
+import type { ConditionType } from '../api/condition-types.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { foreignOptions, foreignOptionText, optionRemoval } from '../compile/global-options.ts';
 import { isChecked } from '../compile/ineffective-rules.ts';
@@ -159,6 +160,9 @@ function objectFindings(world: World, chosen: Chosen, reported: AsReported): Fin
         .flatMap(({ what, reason: of, ...one }) => (what === 'not implemented' || of === 'HostBitsCleared' ? [] : [{ ...one, what }]))
         .map((one) => finding(one.what, resource, key, one.message, one.since));
       const ineffective: Finding[] = [...parts, ...missingParts(resource, key, object)];
+      // That it is not ready follows from it.
+      const withoutCause = partFinding('left over', resource, key, object, 'CauseGone', 'True');
+      if (withoutCause.length > 0) return [...withoutCause, ...ineffective];
       if (running !== undefined) {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
         return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];
@@ -172,13 +176,20 @@ function objectFindings(world: World, chosen: Chosen, reported: AsReported): Fin
 
 /** Parts that an object needs and has not, while it is ready all the same: external ports of a Vpc, its BFD sessions, its Subnet for pods. */
 function missingParts(resource: ResourceName, key: string, object: AnyObservedObject): readonly Finding[] {
-  if (object.metadata.deletionTimestamp !== undefined) return [];
-  return (['External', 'Bfd', 'DefaultSubnet'] as const).flatMap((type) => {
-    const condition = conditionOf(resource, object, type);
-    if (condition?.status !== 'False') return [];
-    const { message = '', lastTransitionTime = object.metadata.creationTimestamp } = condition;
-    return [finding('not ready', resource, key, message, lastTransitionTime)];
-  });
+  return (['External', 'Bfd', 'DefaultSubnet'] as const).flatMap((type) => partFinding('not ready', resource, key, object, type, 'False'));
+}
+
+function partFinding(
+  what: ProblemKind,
+  resource: ResourceName,
+  key: string,
+  object: AnyObservedObject,
+  ...[type, status]: readonly [type: ConditionType, status: 'True' | 'False']
+): readonly Finding[] {
+  const condition = conditionOf(resource, object, type);
+  if (condition?.status !== status || object.metadata.deletionTimestamp !== undefined) return [];
+  const { message = '', lastTransitionTime = object.metadata.creationTimestamp } = condition;
+  return [finding(what, resource, key, message, lastTransitionTime)];
 }
 
 /** An EIP whose rule or router port is not implemented: nothing on it can be corrected, so it is a note, as its rule is. */

@@ -83,6 +83,8 @@ export interface Settings {
   /** Whether rows that nothing explains are collected. Annotations and `gcRules` can only be more careful. */
   readonly gc: GcMode;
   readonly gcRules: readonly GcRule[];
+  /** Seconds for which an object that Kiln made stays after what it was made from is gone. */
+  readonly absenceGrace: number;
   /** More such rows than this are not collected before a person approves it. */
   readonly gcMaxRows: number;
   /** The same as a share of all rows of Kiln, in percent: it counts from `gcShareFrom` rows on. */
@@ -124,6 +126,7 @@ export const DEFAULT_SETTINGS: Settings = {
   neighbours: [],
   gc: 'on',
   gcRules: [],
+  absenceGrace: 600,
   gcMaxRows: 10_000,
   gcMaxShare: 30,
   gcShareFrom: 1_000,

@@ -48,6 +48,7 @@ export interface NetworkFlags {
   readonly neighbours: readonly NeighbourPattern[];
   readonly gc: Settings['gc'];
   readonly gcRules: readonly GcRule[];
+  readonly absenceGrace: number;
   readonly gcMaxRows: number;
   readonly gcMaxShare: number;
   readonly gcShareFrom: number;
@@ -155,7 +156,7 @@ function networkOptions(): readonly Option[] {
   const { keepVmIp, nonPrimaryCni, misbound, tenancy, globalOptions, externalSubnet } = DEFAULT_SETTINGS;
   const { externalGatewayConfigNamespace, externalGatewayNet, externalGatewayVlan, enableEipSnat, enableExternalVpc } = DEFAULT_SETTINGS;
   const { bfdMinTx, bfdMinRx, bfdDetectMult } = DEFAULT_SETTINGS;
-  const { gc, gcMaxRows, gcMaxShare, gcShareFrom, gcKubeOvnGrace } = DEFAULT_SETTINGS;
+  const { gc, gcMaxRows, gcMaxShare, gcShareFrom, gcKubeOvnGrace, absenceGrace } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
   return [
@@ -208,6 +209,9 @@ function networkOptions(): readonly Option[] {
       .choices(GLOBAL_OPTION_POLICIES)
       .default(globalOptions),
     read('--neighbours <list>', 'other programs in OVN, known by regular expressions: their rows are never touched', neighbours, []),
+    new Option('--absence-grace <duration>', 'how long a Vpc, Subnet or OvnEip of Kiln stays after what it was made from is gone')
+      .argParser(grace)
+      .default(absenceGrace, '10m'),
     new Option('--gc <mode>', 'rows of Kiln that nothing explains: collect them, report them and leave them, or leave them')
       .choices(GC_MODES)
       .default(gc),
@@ -268,6 +272,7 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   neighbours: 'neighbours',
   gc: 'gc',
   gcRules: 'gcRules',
+  absenceGrace: 'absenceGrace',
   gcMaxRows: 'gcMaxRows',
   gcMaxShare: 'gcMaxShare',
   gcShareFrom: 'gcShareFrom',

@@ -176,7 +176,10 @@ test('without a gateway, in another Vpc, and with --enable-eip-snat=false there 
   bench.delete('configmaps', 'kube-system/ovn-external-gw-config');
   bench.converge();
   assert.match(said(made, 'bank/web'), /^False VpcNotConnected/);
-  assert.deepEqual([nats(made), bench.object('subnets', 'external')?.status?.['v4usingIPrange']], [[], '']);
+  // The port's address waits for the ConfigMap to come back.
+  assert.deepEqual([nats(made), bench.object('subnets', 'external')?.status?.['v4usingIPrange']], [[], '172.20.0.3']);
+  bench.passTo(Date.parse('2026-02-01T00:00:00Z'));
+  assert.equal(bench.object('subnets', 'external')?.status?.['v4usingIPrange'], '');
   const off = scene({ settings: { enableEipSnat: false } });
   off.bench.edit('vpcs', 'ovn-cluster', { enableExternal: true });
   pod(off, 'web', { [EIP]: '172.20.0.51' });

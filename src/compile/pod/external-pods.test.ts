@@ -168,7 +168,7 @@ test('what cannot be known is told: ports with unknown addresses, and dynamic on
   assert.match(told(), /nothing shows the addresses behind port open and 1 more of another program; exclude what they use/);
 });
 
-test('a Subnet with a pod stays after its switch, says so, and goes with the pod; without the flag no pod comes in', () => {
+test('a Subnet with a pod stays after its switch, says so, stays for what is set on it, and goes without that; without the flag no pod comes in', () => {
   const scene = besideNeutron();
   const { bench } = scene;
   admit(scene, 'shop');
@@ -177,8 +177,15 @@ test('a Subnet with a pod stays after its switch, says so, and goes with the pod
   bench.converge();
   const ready = bench.condition('subnets', 'net-1', 'Ready');
   assert.deepEqual([ready?.status, ready?.reason], ['False', 'SwitchOfOthersGone']);
-  assert.match(bench.condition('subnets', 'net-1', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
+  const kept = (): string => bench.condition('subnets', 'net-1', 'CauseGone')?.message ?? '';
+  assert.match(kept(), /stays while it is in use: IP web\.shop/);
+  bench.passTo(Date.parse('2026-03-01T00:00:00Z'));
+  assert.equal(bench.object('subnets', 'net-1')?.metadata.deletionTimestamp, undefined, 'it can be used again');
   bench.removeByForce('pods', 'shop/web');
+  bench.converge();
+  assert.match(kept(), /what is set on it: annotation kiln\.io\/admit-namespaces; kubectl delete/);
+  const { metadata, spec } = bench.object('subnets', 'net-1') ?? assert.fail();
+  bench.put('subnets', { metadata: { ...metadata, annotations: {} }, spec });
   bench.converge();
   assert.equal(bench.object('subnets', 'net-1'), undefined);
 });

@@ -7,6 +7,8 @@ import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { isTerminating } from '../../api/kubernetes/meta.ts';
+import { externalGatewayConfig } from '../../kinds/external-gateway-config/table/gateway-config.ts';
 import { outOfNetwork } from '../../kinds/ovn-eip/dependencies/out-of-network.ts';
 import { iptablesEipAddresses } from '../../kinds/iptables-eip/table/iptables-eip-addresses.ts';
 import { ovnEipAddresses } from '../../kinds/ovn-eip/table/ovn-eip-addresses.ts';
@@ -14,17 +16,21 @@ import type { AddressObject, AddressTexts } from '../../world/address-objects.ts
 import { keysOf } from '../../engine/domain.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { eipsOfRule } from '../../blockers/present-eip.ts';
-import { vpcOfEip } from '../../world/external-subnets.ts';
+import { configuredPort, vpcOfEip } from '../../world/external-subnets.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import { natUseOf, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { commandText } from '../../text/command-text.ts';
+import type { GoneCause } from '../cause-gone.ts';
+import { causeGone, causeThere } from '../cause-gone.ts';
 import type { Rule } from '../rule.ts';
 import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
+import { vpcSpec } from '../vpc/vpc-view.ts';
 import { isWithin, subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unimplementedFieldOutputs } from '../unimplemented-fields.ts';
@@ -81,10 +87,24 @@ export const ovnEip: Rule = {
       return blockersOf(world, 'ovn-eips', name).count === 0 ? outputs : [...outputs, { ...report, status: { nat: uses.nat } }];
     const madeFor = observed.metadata.annotations?.[kilnAnnotation.portOf];
     // What is being deleted cannot come back with its port: one that rules use stays until they are gone.
-    const isObsolete = madeFor !== undefined && (madeFor !== vpc || world.ask(outOfNetwork, name) !== '') && uses.count === 0;
-    return isObsolete ? [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }] : [...outputs, report];
+    const made = { resource: 'ovn-eips', metadata: observed.metadata } as const;
+    const isOutside = world.ask(outOfNetwork, name) !== '';
+    if (madeFor === undefined || (madeFor === vpc && !isOutside) || uses.count > 0) return [...outputs, report, causeThere(made)];
+    const cause = isOutside ? undefined : requestGone(world, madeFor, object.subnet);
+    if (cause !== undefined) return [...outputs, report, causeGone(world, made, cause)];
+    return [...outputs, report, { kind: 'delete', resource: 'ovn-eips', key: name, uid: object.uid }];
   },
 };
+
+/** What requested the port; undefined if its address is needed for something else. A Vpc ends by its finalizer: that is no absence. */
+function requestGone(world: World, vpc: string, subnet: string): GoneCause | undefined {
+  const external = world.ask(subnetIntent, subnet);
+  if (external === undefined || isTerminating(external) || configuredPort(world, vpc, subnet) !== undefined) return undefined;
+  const { defaultVpc, externalSubnet, externalGatewayConfigNamespace: namespace } = world.settings;
+  const isConfigured = vpc === defaultVpc && subnet === externalSubnet && world.ask(vpcSpec, vpc)?.enableExternal === undefined;
+  if (isConfigured && world.ask(externalGatewayConfig, '') === undefined) return { text: `ConfigMap ${namespace}/ovn-external-gw-config` };
+  return { text: `the port of the router of Vpc ${vpc}`, ended: true };
+}
 
 /**
  * Whether Kube-OVN gave this OvnEip its address for the port of a router, and its label. Kube-OVN deletes such an OvnEip with the port, whoever

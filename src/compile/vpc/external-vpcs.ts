@@ -1,6 +1,7 @@
 /**
  * External Vpcs: with the setting `enableExternalVpc`, each router of another program is shown as a Vpc with the router's name and
- * Kube-OVN's label, which Kiln does not change and which goes with the router (its switches: `subnet/external-subnets.ts`). Source: Kube-OVN's flag `enable-external-vpc`, off by default.
+ * Kube-OVN's label, which Kiln does not change and which goes with the router, not with a moment's absence of it (`cause-gone.ts`; its switches:
+ * `subnet/external-subnets.ts`). Source: Kube-OVN's flag `enable-external-vpc`, off by default.
  */
 import { API_VERSION } from '../../api/schema/kind.ts';
 import { isObjectName } from '../../api/values/object-name.ts';
@@ -15,6 +16,7 @@ import { keysOf, prefixed } from '../../engine/domain.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { causeGone, causeThere, fieldsSet } from '../cause-gone.ts';
 import type { Rule } from '../rule.ts';
 import type { Output } from '../output.ts';
 import { isExternal, routerId } from './vpc-view.ts';
@@ -27,7 +29,7 @@ export const externalVpcs: Rule = {
   over: (world) =>
     prefixed(world.settings.enableExternalVpc ? { [ROUTER]: world.rows.foreignRouters, [VPC]: keysOf(world.vpcs, isExternal) } : {}),
   run: (world, key): readonly Output[] =>
-    key.startsWith(ROUTER) ? shown(world, key.slice(ROUTER.length)) : ended(world, key.slice(VPC.length)),
+    key.startsWith(ROUTER) ? shown(world, key.slice(ROUTER.length)) : kept(world, key.slice(VPC.length)),
 };
 
 /** A Vpc of that name that users made stays as it is: its router is in conflict with the other one, which is reported on it. */
@@ -37,10 +39,12 @@ function shown(world: World, name: string): readonly Output[] {
   return [{ kind: 'create', resource: 'vpcs', key: name, object }];
 }
 
-function ended(world: World, name: string): readonly Output[] {
+function kept(world: World, name: string): readonly Output[] {
   const vpc = world.ask(vpcIntent, name);
-  if (vpc === undefined || isTerminating(vpc) || world.rows.state(routerId(name)) !== undefined) return [];
-  return [{ kind: 'delete', resource: 'vpcs', key: name, uid: vpc.metadata.uid }];
+  if (vpc === undefined || isTerminating(vpc)) return [];
+  const made = { resource: 'vpcs', metadata: vpc.metadata } as const;
+  if (world.rows.state(routerId(name)) !== undefined) return [causeThere(made)];
+  return [causeGone(world, made, { text: `router ${name} of another program` }, fieldsSet(vpc.spec, []))];
 }
 
 /** Names of the switches at an external router, sorted: those of other programs and of Subnets in it. */

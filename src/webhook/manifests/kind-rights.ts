@@ -2,16 +2,8 @@
  * The part `rights` of the record of a kind: what the controller's account may do with its objects, beside observing them, and what the
  * policies of `deploy/admission-policy.yaml` say about it.
  */
-import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS } from '../../api/annotations.ts';
-import {
-  annotationKey,
-  DEFAULT_PROVIDER,
-  FINALIZER,
-  kilnAnnotation,
-  labelKey,
-  LEGACY_FINALIZERS,
-  podAnnotation,
-} from '../../api/well-known.ts';
+import { annotationKeys } from '../../api/annotations.ts';
+import { DEFAULT_PROVIDER, FINALIZER, kilnAnnotation, labelKey, LEGACY_FINALIZERS, podAnnotation } from '../../api/well-known.ts';
 import { onlyFinalizers, onlyKeys, texts } from './policy-expressions.ts';
 
 /** One policy: its resources, and what it allows the account. */
@@ -46,14 +38,7 @@ export function isExternal(root: 'object' | 'oldObject'): string {
 
 /** The annotations that Kiln writes on these kinds: its own and Kube-OVN's. */
 export function annotationsOn(...kinds: readonly string[]): readonly string[] {
-  const written = (
-    keys: Readonly<Record<string, string>>,
-    table: Readonly<Record<string, { readonly on: string; readonly use: string }>>,
-  ): readonly string[] =>
-    Object.entries(table).flatMap(([name, { on, use }]) =>
-      use.includes('writes') && on.split(', ').some((kind) => kinds.includes(kind)) ? [keys[name] ?? ''] : [],
-    );
-  return [...written(annotationKey, OBJECT_ANNOTATIONS), ...written(kilnAnnotation, KILN_ANNOTATIONS)];
+  return annotationKeys(kinds, (use) => use.includes('writes'));
 }
 
 /** Only these annotations change. */

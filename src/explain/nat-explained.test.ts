@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NatScene } from '../testing/nat-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { blockedDeletions } from '../invariants/blocked-deletions.ts';
 import { blockersOf } from '../blockers/blockers.ts';
 import { deniedDeletionSentence } from '../blockers/sentences.ts';
 import { cascadeOf } from './cascade.ts';
@@ -76,9 +77,9 @@ test('an external Subnet that is deleted names the setting that frees it, and no
   const { bench } = made;
   made.put('vpcs', 'red', { enableExternal: true, extraExternalSubnets: ['external'] });
   const command = 'kubectl edit vpc blue';
-  const inBlue = 'OvnEip blue-external is the port of Vpc blue in Subnet external, and goes when spec.enableExternal of the Vpc is false';
+  const inBlue = 'OvnEip blue-external is the port of Vpc blue in Subnet external, and goes when spec.enableExternal of Vpc blue is false';
   const inRed =
-    'OvnEip red-external is the port of Vpc red in Subnet external, and goes when spec.extraExternalSubnets of the Vpc does not name the Subnet';
+    'OvnEip red-external is the port of Vpc red in Subnet external, and goes when spec.extraExternalSubnets of Vpc red does not list external';
   const { steps, obstacles } = cascadeOf(bench.world, 'subnets', 'external');
   assert.deepEqual(obstacles, [
     `${inBlue}, and this command edits no other object: ${command}`,
@@ -94,6 +95,7 @@ test('an external Subnet that is deleted names the setting that frees it, and no
   bench.converge();
   const { message = '' } = bench.condition('subnets', 'external', 'DeletionBlocked') ?? {};
   assert.ok(message.includes(`${inBlue}: ${command}. `), message);
+  assert.deepEqual(blockedDeletions(bench.world), [], 'each object that the message names exists');
   assert.deepEqual(explained(made, 'subnets', 'external').next.slice(0, 2), [command, 'kubectl edit vpc red']);
   bench.edit('vpcs', 'blue', { enableExternal: false });
   bench.edit('vpcs', 'red', { extraExternalSubnets: [], enableExternal: false });
@@ -115,4 +117,11 @@ test('of the default Vpc the ConfigMap is the setting', () => {
     blockersOf(bench.world, 'subnets', 'external').edits.map(({ command }) => command),
     ['kubectl edit configmap -n kube-system ovn-external-gw-config'],
   );
+  bench.delete('subnets', 'external');
+  bench.converge();
+  assert.match(
+    bench.condition('subnets', 'external', 'DeletionBlocked')?.message ?? '',
+    /when ConfigMap \S+ has enable-external-gw "false"/,
+  );
+  assert.deepEqual(blockedDeletions(bench.world), []);
 });

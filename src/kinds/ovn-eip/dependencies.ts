@@ -36,8 +36,8 @@ function portEnds(world: World, vpc: string, eip: string): FreeingEdit {
     };
   }
   const when = (extraExternalSubnets ?? []).includes(subnet)
-    ? `spec.extraExternalSubnets of the Vpc does not name the Subnet`
-    : `spec.enableExternal of the Vpc is false`;
+    ? `spec.extraExternalSubnets of Vpc ${vpc} does not list ${subnet}`
+    : `spec.enableExternal of Vpc ${vpc} is false`;
   return { sentence: `${port} when ${when}`, command: commandText`kubectl edit vpc ${vpc}` };
 }
 

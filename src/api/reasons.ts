@@ -305,6 +305,11 @@ export const REASONS = {
     means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves through a node, or comes from one',
     next: 'give the join Subnet a network of that family, or the Subnet another',
   },
+  SettingWithoutEffect: {
+    means:
+      'the join or the default Subnet has another network than the setting of the controller, which counts only where it does not exist',
+    next: 'change the setting, or the Subnet',
+  },
   OverlapsServices: {
     means:
       'a Subnet of the default Vpc overlaps the network of Services; of an address in both, either the pod or the Service is not reachable',

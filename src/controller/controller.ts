@@ -20,6 +20,7 @@ import { exposeController } from './reports/controller-metrics.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan, PlanPart } from './controller-options.ts';
 import { DeadlineTimer } from './time/deadline-timer.ts';
 import { DriftReport } from './reports/drift-report.ts';
+import { DefaultVpc } from './start/default-vpc.ts';
 import { EarlyRules } from './start/early-rules.ts';
 import { Leadership } from './leadership/leadership.ts';
 import { SharedLog } from './reports/shared-log.ts';
@@ -61,6 +62,7 @@ export class Controller {
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
   readonly #catchUp: CatchUp;
+  readonly #defaultVpc: DefaultVpc;
   /** What holds every write of objects back, and of rows. */
   readonly #mayWriteObjects: Gate;
   readonly #mayWrite: Gate;
@@ -156,8 +158,9 @@ export class Controller {
       monotonicNow: this.#monotonicClock.now,
       onFailure: (id, error) => failed('object-diff', id, error),
     });
-    this.#mayWriteObjects = allOf('objects', [this.#objects.listed, this.#leadership.objects]);
-    this.#mayWrite = allOf('rows', [this.#objects.listed, this.#leadership.rows]);
+    this.#defaultVpc = new DefaultVpc(world);
+    this.#mayWriteObjects = allOf('objects', [this.#objects.listed, this.#defaultVpc.gate, this.#leadership.objects]);
+    this.#mayWrite = allOf('rows', [this.#objects.listed, this.#defaultVpc.gate, this.#leadership.rows]);
     this.#catchUp = new CatchUp({ client, clock, log, later, caches: this.#objects.caches, identity: () => this.#leadership.identity });
     this.#rows = new NorthboundTarget({
       ...ofBoth,
@@ -308,6 +311,7 @@ export class Controller {
 
   #begin(): void {
     this.#phase = this.#phaseNow();
+    if (this.#turns.observed) this.#defaultVpc.check();
     if (this.#turns.observed) this.#leadership.stand();
     // Only after an answer of the API server has corrected the clock: a deadline that has passed cannot become future again.
     if (this.#turns.observed || this.#objects.caches.answered) this.world.deadlines.advance(this.#monotonicClock.now());
@@ -386,8 +390,8 @@ export class Controller {
     return this.#leadership.holdsLease ? 'leading' : 'standby';
   }
 
-  /** What is missing before the first write: lists that were never complete, a Northbound replica that is not synced. */
+  /** What is missing before the first write: lists that were never complete, a replica that is not synced, the cluster's own settings. */
   get waitingFor(): readonly string[] {
-    return [...this.#objects.waitingFor, ...this.#rows.waitingFor];
+    return [...this.#objects.waitingFor, ...this.#rows.waitingFor, ...this.#defaultVpc.waitingFor];
   }
 }

@@ -23,6 +23,7 @@ import type { Log } from '../runtime/log.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { until } from '../testing/until.ts';
 import { traitsOf } from '../world/resources.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { ControllerOptions } from './controller-options.ts';
 
 let cluster: InProcessCluster;
@@ -320,6 +321,28 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     open: () =>
       cluster.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { metadata: { annotations: { 'kiln.io/gc-pause': null } } }),
+  },
+  // The last one: the cluster is of another default Vpc afterwards.
+  'default-vpc': {
+    options: () => ({ settings: { ...DEFAULT_SETTINGS, defaultVpc: 'other' } }),
+    fromTheStart: true,
+    // The cluster is complete, with its own default Vpc.
+    close: () => cluster.withController({}, (controller) => controller.untilQuiet()),
+    change: async (name) => {
+      await cluster.client.create(traitsOf('vpcs'), { metadata: { name } });
+      const policies = await cluster.ovn.nbctl('--bare', '--columns=match', 'list', 'Logical_Router_Policy');
+      assert.notEqual(policies, '', 'what the nodes need of the default Vpc stays meanwhile');
+      return async () => {
+        const held = (await cluster.ovn.nbctl('--bare', '--columns=match', 'list', 'Logical_Router_Policy')) === policies;
+        const made = (await cluster.ovn.nbctl('--bare', '--columns=name', 'list', 'Logical_Router')).includes(name);
+        assert.ok(made || held);
+        return made;
+      };
+    },
+    open: async () => {
+      for (const name of ['ovn-default', 'join'])
+        await cluster.client.mergePatch(traitsOf('subnets'), { name }, { spec: { vpc: 'other' } });
+    },
   },
 };
 

@@ -7,11 +7,13 @@ import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { annotationKey, DEFAULT_PROVIDER, POD_CONDITION, podAnnotation } from '../../api/well-known.ts';
 import { ownerText } from '../../nb/ownership.ts';
-import { parseAddress } from '../../net/address.ts';
-import { splitList } from '../../net/dual.ts';
+import { formatAddress, parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { ofFamily, splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { keysOf } from '../../engine/domain.ts';
 import type { AddressRequest, Reservation } from '../../world/reservations.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../rule.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
@@ -26,10 +28,11 @@ import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { portAddressText } from '../pod/port/pod-port.ts';
+import { mayChangeUnderPods } from '../subnet/validity/change-under-pods.ts';
 import { subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { owningSubnet } from '../subnet/validity/subnet-state.ts';
 import type { SubnetView } from '../subnet/validity/subnet-view.ts';
-import { switchId } from '../subnet/validity/subnet-view.ts';
+import { subnetNetworks, switchId } from '../subnet/validity/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -194,13 +197,15 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
 }
 
 /**
- * The node requests the addresses that it has, of the families of the join Subnet. If that has none of them any longer, the request fails.
+ * The node requests the addresses that it has, of the families of the join Subnet. If that has none of them any longer, the request fails,
+ * unless an administrator lets the nodes follow a change of the Subnet: then it gets others there.
  */
 function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressRequest {
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', ofNode: true, since: node.created } as const;
   const has = currentAddresses(world, node, ip);
   if (has === undefined || has.subnet !== join.name) return base;
-  const { v4, v6 } = has;
+  const follows = mayFollow(world, join.name);
+  const { v4, v6 } = { v4: follows(has.v4), v6: follows(has.v6) };
   const mac = parseMac(has.mac);
   const isIn = (v4 !== '' && join.v4 !== undefined) || (v6 !== '' && join.v6 !== undefined);
   return {
@@ -208,6 +213,20 @@ function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: 
     ...(v4 !== '' && (join.v4 !== undefined || !isIn) && { v4 }),
     ...(v6 !== '' && (join.v6 !== undefined || !isIn) && { v6 }),
     ...(mac !== undefined && { mac }),
+  };
+}
+
+/** What a node keeps of an address: nothing where it lies outside of the join Subnet or is its gateway, and may be changed. */
+function mayFollow(world: World, join: string): (text: string) => string {
+  const intent = world.ask(subnetIntent, join);
+  if (intent === undefined || !mayChangeUnderPods(intent)) return (text) => text;
+  const { pool } = world.ask(subnetNetworks, join);
+  return (text) => {
+    const address = parseAddress(text);
+    const network = address === undefined ? undefined : ofFamily(pool, address.family);
+    const cidr = network === undefined ? undefined : parseCidr(network.cidr);
+    if (address === undefined || network === undefined || cidr === undefined) return text;
+    return cidrContains(cidr, address) && network.gateway !== formatAddress(address) ? text : '';
   };
 }
 

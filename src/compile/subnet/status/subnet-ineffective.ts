@@ -6,9 +6,10 @@ import { providerFinding, selectorFindings } from '../../../api/validation/impos
 import { servicesOverlap } from '../../../api/validation/subnet-services.ts';
 import { ineffectiveSubnetFields } from '../../../api/validation/subnet-ineffective-fields.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../../api/well-known.ts';
-import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
+import { familiesOf, formatDualCidr, ofFamily, parseDualCidr, splitList } from '../../../net/dual.ts';
 import { subnetIntent } from '../../../world/intent.ts';
 import type { ForeignPortAddresses } from '../../../world/reservations.ts';
+import { DEFAULT_SETTINGS } from '../../../world/settings.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
@@ -59,6 +60,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...notJoined(world, subject),
     ...missingGateways(world, subject),
     ...claimsForJoin(world, subject),
+    ...ofSettings(world, subject),
     ...routesInEffect(world, name).flatMap((route) => routeShared(world, subject, route)),
     ...unsharedTraffic(world, subject),
     ...ineffectiveSubnetFields({ name, spec }, world.settings, world.ask(hasBfd, world.ask(subnetView, name)?.vpc ?? '')),
@@ -187,6 +189,36 @@ function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
       rule: 'new pods of those namespaces wait until the Subnet no longer claims them; running pods stay where they are',
     }),
   );
+}
+
+/** A network in the settings counts where the Subnet is missing. One that nobody set requests nothing. */
+function ofSettings(world: World, subject: Subject): readonly Finding[] {
+  const { settings } = world;
+  const built = (
+    [
+      [settings.joinSubnet, 'node-switch-cidr', 'joinCidr'],
+      [settings.defaultSubnet, 'default-cidr', 'defaultCidr'],
+    ] as const
+  ).find(([name]) => name === subject.name);
+  if (built === undefined) return [];
+  const [name, flag, setting] = built;
+  const { cidrBlock = '' } = world.ask(subnetSpec, name) ?? {};
+  const asked = settings[setting];
+  if (asked === DEFAULT_SETTINGS[setting] || sameNetworks(asked, cidrBlock)) return [];
+  return [
+    findingOf(subject, {
+      code: 'SettingWithoutEffect',
+      field: `--${flag}`,
+      value: asked,
+      problem: `is not the network of the Subnet, which has ${cidrBlock}`,
+      rule: `the setting counts only where the Subnet does not exist: set --${flag}=${cidrBlock}, or change spec.cidrBlock, spec.gateway and spec.excludeIps of the Subnet`,
+    }),
+  ];
+}
+
+function sameNetworks(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => parseDualCidr(text));
+  return one?.ok === true && other?.ok === true && formatDualCidr(one) === formatDualCidr(other);
 }
 
 /** Of several to gateway nodes one. */

@@ -40,7 +40,7 @@ export interface Network {
 export interface SubnetNetworks extends Dual<Network> {
   /** The networks for new addresses: for each family that of the spec, or the one in effect. */
   readonly pool: Dual<Network>;
-  /** IP objects, Vips and EIPs, as `<kind> <name>`, with an address outside of the requested CIDR, which waits for them. */
+  /** IP objects, nodes, Vips and EIPs, as `<kind> <name>`, with an address outside of the requested CIDR, which waits for them. */
   readonly outside: readonly string[];
   /** Likewise, those with the address of the requested gateway. */
   readonly onGateway: readonly string[];
@@ -125,7 +125,7 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
   if (outside.length > 0) {
     const message =
       `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${cidrsOf(cidrStays)} stays in effect until these are gone: ` +
-      `${namesText(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
+      `${namesText(outside)}; ${released(name, outside)}, or put the addresses back into spec.cidrBlock`;
     return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
   }
   if (onGateway.length + routedBy.count === 0) return maskInUse(name, networks);
@@ -136,8 +136,19 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
   if (onGateway.length === 0) return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message: routedMessage(name, networks, stays) };
   const message =
     `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" is in use; ${stays.join(',')} stays the gateway until ` +
-    `it is released: ${namesText(onGateway)}; delete their pods or them, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
+    `it is released: ${namesText(onGateway)}; ${released(name, onGateway)}, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
+}
+
+/** How addresses in use are released: nobody deletes a node for that, so nodes get other addresses. */
+function released(name: string, holders: readonly string[]): string {
+  const nodes = holders.filter((holder) => holder.startsWith(NODE));
+  return [
+    ...(nodes.length === 0
+      ? []
+      : [`${changeUnderPods(name)} gives the nodes other addresses, while traffic through them stops for a moment`]),
+    ...(nodes.length === holders.length ? [] : ['delete their pods or them']),
+  ].join('; ');
 }
 
 function maskInUse(name: string, { maskedBy, masksStay }: SubnetNetworks): ReturnType<typeof networkInUse> {
@@ -273,10 +284,11 @@ function waitingFor(world: World, intent: SubnetIntent, requested: Interface | u
   const leftOut = (address: Address): boolean =>
     cidrContains(present.cidr, address) && (requested === undefined || !cidrContains(requested.cidr, address));
   const moved = requested === undefined || sameAddress(requested.gateway, present.gateway) ? undefined : requested.gateway;
-  const outside = covered ? [] : holdersWith(world, subnet, family, leftOut, requested === undefined);
+  const nodesFollow = mayChangeUnderPods(intent);
+  const outside = covered ? [] : holdersWith(world, subnet, family, leftOut, { dropped: requested === undefined, nodesFollow });
   return {
     outside,
-    onGateway: moved === undefined ? [] : holdersWith(world, subnet, family, (address) => sameAddress(address, moved)),
+    onGateway: moved === undefined ? [] : holdersWith(world, subnet, family, (address) => sameAddress(address, moved), { nodesFollow }),
     routedBy:
       moved === undefined || !hasRouterAsGateway(intent) || mayChangeUnderPods(intent)
         ? NO_NETWORKS.routedBy
@@ -297,16 +309,29 @@ function hasRouterAsGateway({ spec }: SubnetIntent): boolean {
   return (spec.vlan ?? '') === '' || spec.logicalGateway === true;
 }
 
-/**
- * IP objects, Vips and EIPs of a Subnet with such an address.
- * @param dropped the spec drops the family: addresses of nodes do not block that, since a node stays as long as the cluster
- */
-function holdersWith(world: World, subnet: string, family: Family, has: (address: Address) => boolean, dropped = false): readonly string[] {
-  const follows = (ip: IP): boolean => dropped && isOfNode(world, ip) && addressesOf(ip, family === 4 ? 6 : 4).length > 0;
+const NODE = 'Node ';
+
+interface Following {
+  /** The spec drops the family: a node keeps its address of the other one. */
+  readonly dropped?: boolean;
+  /** An administrator allows it: nodes get other addresses. */
+  readonly nodesFollow: boolean;
+}
+
+/** IP objects, Vips and EIPs of a Subnet with such an address, except for nodes that follow: a node stays as long as the cluster. */
+function holdersWith(
+  world: World,
+  subnet: string,
+  family: Family,
+  has: (address: Address) => boolean,
+  { dropped = false, nodesFollow }: Following,
+): readonly string[] {
+  const follows = (ip: IP): boolean =>
+    (nodesFollow || (dropped && addressesOf(ip, family === 4 ? 6 : 4).length > 0)) && isOfNode(world, ip);
   const ips = world.ips
     .select('subnet', subnet)
     .filter((ip) => addressesOf(ip, family).some(has) && !follows(ip))
-    .map((ip) => `IP ${ip.metadata.name}`);
+    .map((ip) => (isOfNode(world, ip) ? `${NODE}${ip.spec.podName}` : `IP ${ip.metadata.name}`));
   const objects = ADDRESS_RESOURCES.flatMap((resource) =>
     [...world.addressObjectsIn(resource, subnet)].map((name) => world.addressObject(resource, name)),
   )

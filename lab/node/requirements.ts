@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { onPath } from '../programs/executable.ts';
 
-const PROGRAMS = ['ip', 'nsenter', 'ping', 'sysctl', 'ethtool', 'nft', 'socat'] as const;
+const PROGRAMS = ['ip', 'nsenter', 'ping', 'sysctl', 'ethtool', 'nft', 'conntrack', 'socat'] as const;
 
 /** The host's programs that nodes with packets need, and that are not installed. */
 export function missingPrograms(): readonly string[] {

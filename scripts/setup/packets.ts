@@ -3,7 +3,7 @@ import { findNewerNft, newerNftDirectory } from '../../lab/programs/nft.ts';
 import { installPackages } from './debian.ts';
 import { unpackOnce } from './unpacked-packages.ts';
 
-const PACKAGES = ['iproute2', 'util-linux', 'iputils-ping', 'procps', 'ethtool', 'nftables', 'socat'];
+const PACKAGES = ['iproute2', 'util-linux', 'iputils-ping', 'procps', 'ethtool', 'nftables', 'conntrack', 'socat'];
 
 /** The programs of nodes that carry packets, which only root on Linux can have. */
 export async function setUpPackets(): Promise<void> {

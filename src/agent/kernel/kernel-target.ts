@@ -17,6 +17,7 @@ import type { HostNetwork, HostState } from './host-network.ts';
 import { sysctlName } from './neighbours.ts';
 import type { Programs } from './programs.ts';
 import { forwardingKeys, linkChange, removalLine } from './ip-commands.ts';
+import { endDeadConnections } from './dead-connections.ts';
 import { deviceDifferences, differencesText } from './device-differences.ts';
 import { DeviceWatch } from './device-watch.ts';
 import { advertisedDevices, forwards, givenDevice, nodeDevice, observeInnerEnd, ourLinks, podDevice } from './ip-observation.ts';
@@ -59,6 +60,8 @@ export class KernelTarget implements Target {
   readonly #working = new Map<DeviceName, Promise<unknown>>();
   /** What pods' networks answered. */
   readonly #findings = new Map<DeviceName, Findings>();
+  /** Addresses that devices of pods have, or had when they were seen last. */
+  readonly #addresses = new Map<DeviceName, readonly string[]>();
   readonly #given = new GivenDevices();
   /** Pairs that this process made, while their ports pass no packets yet. */
   readonly #prepared = new Set<DeviceName>();
@@ -358,18 +361,28 @@ export class KernelTarget implements Target {
 
   #take(name: DeviceName, observed: ObservedDevice): ObservedDevice {
     const { devices } = this.#options.world;
+    if (observed.kind === 'present') this.#addresses.set(name, observed.addresses);
     if (!equal(devices.peek(name), observed)) devices.set(name, observed);
     return observed;
   }
 
   async #remove(name: DeviceName): Promise<void> {
     await this.#delete(name);
+    await this.#endConnections(name);
     this.#findings.delete(name);
     this.#prepared.delete(name);
     this.#given.forget(name);
     this.#missing.delete(name);
     this.#watch.forget(name);
     this.#options.world.devices.delete(name);
+  }
+
+  /** Without its program a pod is removed all the same. */
+  async #endConnections(name: DeviceName): Promise<void> {
+    const { programs, log } = this.#options;
+    const reason = await endDeadConnections(programs, this.#addresses.get(name) ?? []);
+    this.#addresses.delete(name);
+    if (reason !== undefined) log.warn('UDP clients of a pod that is gone may still be led to it', { device: name, reason });
   }
 
   /** Only a link with our alias, or none. */

@@ -104,7 +104,7 @@ export const OBJECT_ANNOTATIONS = {
   tunnelInterface: { on: 'Node', use: 'agent', what: 'the interface whose address the tunnels of the node have' },
   nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },
   excludeIps: { on: 'Namespace', use: 'writes', what: '`excludeIps` of its Subnets' },
-  vpc: { on: 'Service', use: '-', what: 'its Vpc' },
+  vpc: { on: 'Service', use: 'acts', what: 'the Vpc of its vips without endpoints, and of endpoints that are no pods' },
   vpcLb: { on: 'Vpc', use: 'checked', what: '`on`: a workload that balances its load, which is not implemented' },
   vpcEip: {
     on: 'NAT rules',

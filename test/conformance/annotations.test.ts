@@ -46,6 +46,7 @@ test('the list has every annotation that the product names', () => {
     'uid',
     'rule',
     'spec',
+    'alone',
     'mac',
     'mtu',
     'let-go',

@@ -231,6 +231,7 @@ test('gateway nodes that do not exist are told beside one that does, with or wit
     const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n-1,typo,late', enableEcmp });
     assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
     const told = (): string => bench.condition('subnets', 'red', 'WithoutEffect')?.message ?? '';
+    assert.equal(bench.condition('subnets', 'red', 'WithoutEffect')?.reason, 'GatewayNodeMissing');
     assert.match(
       told(),
       /^Subnet red: spec\.gatewayNode "typo" is no Node; .*Subnet red: spec\.gatewayNode "late" is no Node; .*kubectl edit subnet red$/,

@@ -214,7 +214,8 @@ function agentTemplate(defaults: Record<string, unknown>): string {
     own[place] = '';
   }
   const mode = `{{- if include "kiln.nonPrimary" . }}\n- --non-primary-cni-mode\n{{- end }}`;
-  agent.lines([...container, 'args'], mode);
+  const services = `{{- with (index .Values.config "serviceClusterIpRange") }}\n- --service-cluster-ip-range={{ . }}\n{{- end }}`;
+  agent.lines([...container, 'args'], `${mode}\n${services}`);
   const install = [...POD, 'initContainers', agent.index([...POD, 'initContainers'], 'install-cni'), 'args'];
   agent.block(install, '{{- include "kiln.installArgs" . | nindent % }}');
   defaults['agent'] = own;

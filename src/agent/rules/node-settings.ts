@@ -12,6 +12,8 @@ export interface NodeSettings {
   readonly datapath: 'system' | 'netdev';
   /** Its Subnets are reached from nodes. */
   readonly defaultVpc: string;
+  /** Networks of Services. Missing: none is known. */
+  readonly serviceCidr?: string;
   /** Network namespace of this node as an external gateway. Default: `GATEWAY_NAMESPACE`. */
   readonly gatewayNamespace?: string;
   /** What the controller is told of the external gateway of the default Vpc as well. Missing: Kube-OVN's defaults. */

@@ -3,11 +3,12 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXTERNAL_GATEWAY, GATEWAY_NAMESPACE } from '../../agent/rules/node-settings.ts';
-import { DEFAULT_VPC } from '../../api/well-known.ts';
+import { DEFAULT_VPC, SERVICE_CIDR } from '../../api/well-known.ts';
 import type { LogLevel } from '../../runtime/log.ts';
 import type { CniFilesOptions } from '../../agent/install/cni-files.ts';
 import type { VswitchDatabaseOptions } from '../../agent/install/vswitch-database.ts';
 import type { AgentFlags } from '../settings/agent-flags.ts';
+import { cidr } from '../settings/network-flags.ts';
 import { objectName } from '../arguments/name-arguments.ts';
 import { addAgentCleanup } from './agent-cleanup.ts';
 import { addAgentStatus } from './agent-status.ts';
@@ -90,6 +91,7 @@ export function addAgent(program: Command): void {
       'Southbound database for ovn-controller: tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas',
     )
     .option('--default-vpc <name>', 'Vpc whose pods the node reaches', objectName, DEFAULT_VPC)
+    .option('--service-cluster-ip-range <networks>', 'network of Services', cidr, SERVICE_CIDR)
     .option(
       '--external-gateway-config-ns <name>',
       'namespace of ConfigMap ovn-external-gw-config, as for kiln start',

@@ -25,6 +25,7 @@ import { print, printErrorText } from '../output/terminal.ts';
  */
 export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Promise<number> {
   const { node, vswitch, socket, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, mtu } = flags;
+  const { serviceClusterIpRange: serviceCidr } = flags;
   const { externalGatewayConfigNs: namespace, externalGatewayNet: network, externalGatewayVlanid: vlan } = flags;
   if (flags.inCluster !== true && flags.kubeconfig === undefined)
     return failed(EXIT.usage, 'kiln agent needs a cluster', 'neither --kubeconfig nor --in-cluster is given', 'kiln agent --help');
@@ -48,6 +49,7 @@ export async function runAgent(flags: AgentFlags, stopped: Promise<unknown>): Pr
     agent = new NodeAgent({
       settings: {
         ...{ node, southbound, tunnel, datapath, defaultVpc, gatewayNamespace, externalGateway: { namespace, network, vlan }, mtu },
+        serviceCidr,
         nonPrimaryCni: flags.nonPrimaryCniMode === true,
       },
       client,

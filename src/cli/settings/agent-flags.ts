@@ -13,6 +13,7 @@ export interface AgentFlags {
   readonly tunnel: 'geneve' | 'vxlan' | 'stt';
   readonly datapath: 'system' | 'netdev';
   readonly defaultVpc: string;
+  readonly serviceClusterIpRange: string;
   readonly gatewayNamespace: string;
   readonly externalGatewayConfigNs: string;
   readonly externalGatewayNet: string;

@@ -55,7 +55,7 @@ export interface NetworkFlags {
   readonly gcKubeOvnGrace: number;
 }
 
-function cidr(text: string): string {
+export function cidr(text: string): string {
   const parsed = parseDualCidr(text);
   if (!parsed.ok)
     throw new InvalidArgumentError(

@@ -24,6 +24,7 @@ import type {
 import { INSTALLED, portKey, VENDOR } from '../../../agent/world/port-keys.ts';
 import { defaultMtu, mtuProblem } from '../../node/agent-rules/interface-mtu.ts';
 import { INTEGRATION_BRIDGE, type NodeSettings } from '../../../agent/rules/node-settings.ts';
+import { clusterRoutes } from './cluster-routes.ts';
 import { limitEvents, unreadLimits } from './limit-events.ts';
 import { podNetwork, type PodNetwork } from './pod-network.ts';
 import { hiddenRoutes, podRoutes, unreachedGateways } from './pod-routes.ts';
@@ -73,7 +74,8 @@ export function podInterface(settings: NodeSettings): Rule<NodeWorld, NodeOutput
       if (found.kind === 'waiting') return kept({ kind: 'waiting', reason: found.reason, podUid: pod.uid });
       if (found.kind === 'unsupported') return kept({ kind: 'refused', reason: found.reason });
       const network = throughRouter(world, found);
-      const routes = podRoutes(network.addresses, attachment.routes, network.routes);
+      const ofCluster = clusterRoutes(world, attachment, network, settings);
+      const routes = podRoutes(network.addresses, ofCluster, attachment.routes, network.routes);
       const annotation = podAnnotation(attachment.provider, 'routes');
       const sources = { configured: attachment.routes, annotated: network.routes, annotation };
       if (network.addressesOnly) return [answer(attachment, { kind: 'ready', reply: replyOf(network, routes) })];

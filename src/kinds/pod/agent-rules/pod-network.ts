@@ -49,7 +49,7 @@ export type PodNetworkState =
 /** Kinds of interfaces that are a pair of devices. */
 const PAIRS: readonly string[] = ['', 'veth-pair'];
 
-const DEFAULT_INTERFACE = 'eth0';
+export const DEFAULT_INTERFACE = 'eth0';
 
 /** Pure; the annotations are the controller's, and a wrong one is a reason to wait for it to write them again. */
 export function podNetwork(pod: NodePod, attachment: Attachment): PodNetworkState {

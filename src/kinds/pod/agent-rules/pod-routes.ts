@@ -7,17 +7,18 @@ import { routesOfText } from '../../../agent/world/attachment-routes.ts';
 import type { DeviceRoute } from '../../../agent/world/outputs.ts';
 
 /**
- * The default routes, then those of the network configuration, then those of the pod's annotation. Of two with the same destination the later
+ * The default routes, then those to the cluster, those of the network configuration and those of the pod's annotation. Of two with the same destination the later
  * one is in effect.
  */
 export function podRoutes(
   addresses: readonly AddressReply[],
+  ofCluster: readonly DeviceRoute[],
   configured: readonly RouteRequest[],
   annotated: readonly DeviceRoute[],
 ): readonly DeviceRoute[] {
   const defaults = addresses.flatMap(({ gateway }) => (gateway === undefined ? [] : (routeOf('', gateway) ?? [])));
   const requested = configured.flatMap(({ dst, gw }) => routeOf(dst, gw) ?? []);
-  return [...new Map([...defaults, ...requested, ...annotated].map((route) => [route.destination, route])).values()];
+  return [...new Map([...defaults, ...ofCluster, ...requested, ...annotated].map((route) => [route.destination, route])).values()];
 }
 
 /** Where routes of a pod come from, besides its default routes: for messages. */

@@ -55,23 +55,19 @@ const uuidsOf = async (table: string): Promise<readonly string[]> =>
 
 /** The desired rows exist; a new writer has nothing to do after `use`. */
 async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
-  const kiln = await writer().start(true);
-  try {
-    await kiln.want(WANTED);
-    await use(kiln);
-    await kiln.quiet();
-    assert.deepEqual(kiln.writer.plan(), []);
-    const fresh = writer();
-    fresh.leads = false;
-    fresh.session.start();
-    await fresh.session.untilSynced();
-    fresh.desired.replace([], WANTED);
-    assert.deepEqual(fresh.writer.plan(), []);
-    await fresh.close();
-    await kiln.want([]);
-  } finally {
-    await kiln.close();
-  }
+  await using kiln = await writer().start(true);
+  await kiln.want(WANTED);
+  await use(kiln);
+  await kiln.quiet();
+  assert.deepEqual(kiln.writer.plan(), []);
+  const fresh = writer();
+  fresh.leads = false;
+  fresh.session.start();
+  await fresh.session.untilSynced();
+  fresh.desired.replace([], WANTED);
+  assert.deepEqual(fresh.writer.plan(), []);
+  await fresh.close();
+  await kiln.want([]);
 }
 
 test('a disabled router, router port and port are enabled again, and a port is nested in no other', async () => {

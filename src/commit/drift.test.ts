@@ -24,13 +24,9 @@ const inGroup: MemberOutput = { kind: 'member', row: group, column: 'ports', mem
 const { writer, nbctl } = sharedNorthbound();
 
 async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
-  const kiln = await writer().start(true);
-  try {
-    await use(kiln);
-    await kiln.want([]);
-  } finally {
-    await kiln.close();
-  }
+  await using kiln = await writer().start(true);
+  await use(kiln);
+  await kiln.want([]);
 }
 
 test('changed outputs, and the rows that are created and deleted with them, are no drift', async () => {

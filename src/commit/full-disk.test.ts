@@ -20,36 +20,28 @@ after(async () => {
 });
 
 test('on a full disk no row is set aside, transactions are tried now and then, and all is written when there is room', async () => {
-  const kiln = await new WriterProcess(server).start();
-  try {
-    await server.fillDisk();
-    const wanted = kiln.want(switches);
-    await until('three transactions failed', () => kiln.reports.length >= 3);
-    assert.equal(await server.nbctl('ls-list'), '');
-    for (const { error, setAside } of kiln.reports) {
-      assert.equal(setAside, undefined);
-      assert.equal(error?.code, 'OVSDB_IO_ERROR');
-      assert.match(error?.message ?? '', /write failed; in: File too large/);
-    }
-    assert.equal(kiln.world.rowConflicts.size, 0);
-    await server.emptyDisk();
-    await wanted;
-    assert.equal((await server.nbctl('ls-list')).split('\n').length, switches.length);
-  } finally {
-    await kiln.close();
+  await using kiln = await new WriterProcess(server).start();
+  await server.fillDisk();
+  const wanted = kiln.want(switches);
+  await until('three transactions failed', () => kiln.reports.length >= 3);
+  assert.equal(await server.nbctl('ls-list'), '');
+  for (const { error, setAside } of kiln.reports) {
+    assert.equal(setAside, undefined);
+    assert.equal(error?.code, 'OVSDB_IO_ERROR');
+    assert.match(error?.message ?? '', /write failed; in: File too large/);
   }
+  assert.equal(kiln.world.rowConflicts.size, 0);
+  await server.emptyDisk();
+  await wanted;
+  assert.equal((await server.nbctl('ls-list')).split('\n').length, switches.length);
 });
 
 test('a term that cannot be written is reported', async () => {
   const errors: string[] = [];
-  const kiln = await new WriterProcess(server, (error) => errors.push(error.code)).start();
-  try {
-    await server.fillDisk();
-    assert.equal(await kiln.fence.raise(0), false);
-    assert.deepEqual(errors, ['OVSDB_IO_ERROR']);
-    await server.emptyDisk();
-    assert.equal(await kiln.fence.raise(0), true);
-  } finally {
-    await kiln.close();
-  }
+  await using kiln = await new WriterProcess(server, (error) => errors.push(error.code)).start();
+  await server.fillDisk();
+  assert.equal(await kiln.fence.raise(0), false);
+  assert.deepEqual(errors, ['OVSDB_IO_ERROR']);
+  await server.emptyDisk();
+  assert.equal(await kiln.fence.raise(0), true);
 });

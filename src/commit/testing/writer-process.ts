@@ -18,7 +18,7 @@ import type { TransactionReport } from '../northbound-writer.ts';
 import { NorthboundWriter } from '../northbound-writer.ts';
 
 /** The writer of one controller process. */
-export class WriterProcess {
+export class WriterProcess implements AsyncDisposable {
   readonly world = new World(DEFAULT_SETTINGS);
   readonly desired = new Desired();
   readonly session: OvsdbSession;
@@ -42,13 +42,15 @@ export class WriterProcess {
   leads = true;
   /** All writes of earlier leaders were observed. A leader that listed from a cache knows that only later. */
   upToDate = true;
+  readonly #journal: Journal;
   #outputs: readonly Output[] = [];
 
   /**
    * @param server one, or the endpoints of a cluster
    * @param onFailed called with the reason when the server rejects a new term
    */
-  constructor(server: OvsdbServerProcess | readonly string[], onFailed?: (error: OvsdbError) => void, journal?: Journal) {
+  constructor(server: OvsdbServerProcess | readonly string[], onFailed?: (error: OvsdbError) => void, journal: Journal = NO_JOURNAL) {
+    this.#journal = journal;
     const endpoints = 'unix' in server ? [server.unix] : server;
     this.session = new OvsdbSession({
       endpoints,
@@ -64,7 +66,7 @@ export class WriterProcess {
       desired: this.desired.rows,
       fence: this.fence,
       gate: OPEN_GATE,
-      journal: journal ?? NO_JOURNAL,
+      journal,
       ownerExists: (owner) => this.owners.has(owner),
       undecided: (owner) => this.undecided.has(owner),
       isBeingReleased: (object) => this.releasing.has(object),
@@ -127,7 +129,13 @@ export class WriterProcess {
     });
   }
 
-  close(): Promise<void> {
-    return this.session.close();
+  /** Closes its journal, too. */
+  async close(): Promise<void> {
+    await this.session.close();
+    await this.#journal.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }

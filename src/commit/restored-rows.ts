@@ -1,6 +1,6 @@
 /** Rows that an undo restored and that wait for their row owner: not collected. Looks now and then whether an owner is back. */
 import type { RowId } from '../nb/row-id.ts';
-import { isLetGo, isRestored } from '../nb/restored-row.ts';
+import { waitsForOwner } from '../nb/restored-row.ts';
 import type { Row } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/observed-rows.ts';
 
@@ -40,10 +40,7 @@ export class RestoredRows {
   }
 
   /** The same, without remembering it. */
-  readonly isHeld = ({ id, uuid, ownership, row }: Held): boolean => {
-    if (ownership.kind !== 'ours' || !isRestored(id, uuid, ownership) || isLetGo(row)) return false;
-    return !this.#options.ownerExists(ownership.owner);
-  };
+  readonly isHeld = (row: Held): boolean => waitsForOwner(row) && !this.#options.ownerExists(row.ownership.owner);
 
   #lookLater(): void {
     if (this.#looking) return;

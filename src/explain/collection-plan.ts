@@ -7,7 +7,7 @@ import type { CollectionPolicy, Stay } from '../diff/collection-policy.ts';
 import { unexplainedSince } from '../diff/collection-policy.ts';
 import { foreignChildConflict } from '../diff/row-diff.ts';
 import { rowsInside } from '../diff/rows-inside.ts';
-import { isLetGo, isRestored } from '../nb/restored-row.ts';
+import { waitsForOwner } from '../nb/restored-row.ts';
 import { identityOf, isOwnUuid } from '../nb/row-id.ts';
 import type { Entry } from '../world/observed-rows.ts';
 import type { World } from '../world/world.ts';
@@ -78,7 +78,7 @@ export function collectionPlan(
   return found.toSorted((a, b) => (`${a.fate} ${a.table} ${a.name}` < `${b.fate} ${b.table} ${b.name}` ? -1 : 1));
 
   function fateOf(entry: Entry, reason: string, exists: boolean): { readonly fate: Fate; readonly why: string } {
-    if (!exists && isRestoredRow(entry)) return { fate: 'restored', why: `an undo restored it, and ${reason}` };
+    if (!exists && waitsForOwner(entry)) return { fate: 'restored', why: `an undo restored it, and ${reason}` };
     const conflict = foreignChildConflict(entry, { rows });
     if (conflict !== undefined) return { fate: 'blocked', why: conflict.message };
     const held = restoredInside(entry);
@@ -91,14 +91,9 @@ export function collectionPlan(
 
   /** A row in it that is not collected, and would go with it. */
   function restoredInside(entry: Entry): Entry | undefined {
-    for (const { row } of rowsInside(entry, { rows }))
-      if (isRestoredRow(row) && row.ownership.kind === 'ours' && !ownerExists(row.ownership.owner)) return row;
+    for (const { row } of rowsInside(entry, { rows })) if (waitsForOwner(row) && !ownerExists(row.ownership.owner)) return row;
     return undefined;
   }
-}
-
-function isRestoredRow({ id, uuid, ownership, row }: Entry): boolean {
-  return ownership.kind === 'ours' && isRestored(id, uuid, ownership) && !isLetGo(row);
 }
 
 function countsWithin(entry: Entry, rows: World['rows']): Readonly<Record<string, number>> {

@@ -23,6 +23,7 @@ import { stateOf } from './object-state.ts';
 import { wordsOf } from './words.ts';
 import { leftoverGroups, leftoverText } from './leftovers.ts';
 import { leftoverVips, leftoverVipsText } from './leftover-vips.ts';
+import { heldRows } from './held-rows.ts';
 import { strandedRows } from './stranded-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
@@ -123,7 +124,14 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
       ...objectFindings(world, chosen, reported),
       ...nearlyFull(world, chosen),
       ...(chosen === ALL
-        ? [...leftBehind(world), ...leftovers(world), ...vipsWithoutService(world), ...outdated(world), ...optionsWithoutEffect(world)]
+        ? [
+            ...leftBehind(world),
+            ...heldByUndo(world),
+            ...leftovers(world),
+            ...vipsWithoutService(world),
+            ...outdated(world),
+            ...optionsWithoutEffect(world),
+          ]
         : []),
       ...tooWide(world, around),
     ],
@@ -263,6 +271,10 @@ function tooWide(world: World, around: Neighbourhood | undefined): readonly Find
 
 function leftBehind(world: World): readonly Finding[] {
   return strandedRows(world).map((row) => ({ what: 'blocked', kind: traitsOf(row.resource).kind, ...row, since: '' }));
+}
+
+function heldByUndo(world: World): readonly Finding[] {
+  return heldRows(world).map((held) => ({ what: 'left over', kind: traitsOf(held.resource).kind, ...held, since: '' }));
 }
 
 /** Leftovers without an existing object are reported for the default Vpc, since they are in its network. */

@@ -17,7 +17,14 @@ const SWITCH = rowId('Logical_Switch', 's1');
 const DHCP = rowId('DHCP_Options', 's1', 'IPv4');
 
 /** Nothing of it is left. */
-const GONE: Present = { schema, row: () => undefined, rowsOf: () => [], exists: () => false, ownerExists: () => false };
+const GONE: Present = {
+  schema,
+  row: () => undefined,
+  rowsOf: () => [],
+  exists: () => false,
+  translating: () => [],
+  ownerExists: () => false,
+};
 
 function deleted(tx: string, id: RowId, uuid: string, row: JsonRow = {}, references: readonly JournaledReference[] = []): SelectedChange {
   const [table = ''] = id.split('/');
@@ -68,4 +75,18 @@ test('a port that went with an earlier switch of the name comes back into the on
   );
   assert.deepEqual(new Set(home?.columns['ports'] as Iterable<Uuid>), new Set([first?.uuid, second?.uuid]));
   assert.deepEqual([first?.columns['dhcpv4_options'], second?.columns['dhcpv4_options']], [options?.uuid, options?.uuid]);
+});
+
+test('a NAT row whose external address another router translates by now is refused; one of the same router is not', () => {
+  const router = rowId('Logical_Router', 'blue');
+  const parent: JournaledReference = { kind: 'parent', table: 'Logical_Router', uuid: 'router' as Uuid, id: router, column: 'nat' };
+  const id = rowId('NAT', 'blue', 'snat', '172.20.0.4', '10.5.0.0/24');
+  const changes = [deleted('1', router, 'router', { name: 'blue' }), deleted('1', id, 'nat', { external_ip: '172.20.0.4' }, [parent])];
+  const translatedBy = (router: string): Present => ({
+    ...GONE,
+    translating: (address) => [rowId('NAT', router, 'dnat_and_snat', address, '10.6.0.9')],
+  });
+  const whys = (by: string): readonly string[] => undoPlan(changes, translatedBy(by)).contradictions.map(({ why }) => why);
+  assert.deepEqual(whys('green'), ['its external address 172.20.0.4 is translated by router green by now']);
+  assert.deepEqual(whys('blue'), []);
 });

@@ -26,6 +26,9 @@ import type { Row, RowChange, Uuid } from '../ovsdb/index.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
+import { waitsForOwner } from '../nb/restored-row.ts';
+import { resourceOfOwner } from '../controller/reading/row-owners.ts';
+import type { Entry } from '../world/observed-rows.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { World } from '../world/world.ts';
 import { MemoryNorthbound } from './memory-northbound.ts';
@@ -286,9 +289,9 @@ export class RuleBench {
     const byRank = [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank);
     const contextOf = (): DiffContext => ({
       ...{ rows: this.world.rows, desired, planned: new Map<RowId, Uuid>() },
-      ...{ canHold: () => true, allows: () => true },
+      ...{ canHold: () => true, allows: () => true, isHeld: (row: Entry) => this.#isHeld(row) },
     });
-    for (const id of byRank) changed = this.#apply(id, diffRow(id, contextOf())) || changed;
+    for (const id of byRank) if (!this.#isLeftHeld(id)) changed = this.#apply(id, diffRow(id, contextOf())) || changed;
     // Members after all rows: the real writer has both in one transaction. It compares those that changed, and after an insert all.
     for (const [id, keys] of desired.dueMembers) changed = this.#apply(id, diffMembers(id, keys, contextOf())) || changed;
     for (const id of byRank) changed = this.#apply(id, diffMembers(id, 'all', contextOf())) || changed;
@@ -296,6 +299,17 @@ export class RuleBench {
     desired.dueMembers.clear();
     desired.dueSelections.clear();
     return changed;
+  }
+
+  /** What an undo restored stays until its object is back, as the writer has it. */
+  #isHeld(row: Entry): boolean {
+    if (!waitsForOwner(row)) return false;
+    const object = resourceOfOwner(row.ownership.owner);
+    return object === undefined || this.#objects.get(object.resource, object.key) === undefined;
+  }
+
+  #isLeftHeld(id: RowId): boolean {
+    return (this.desired.rows.row(id)?.rows ?? []).length === 0 && this.world.rows.rowsOf(id).some((row) => this.#isHeld(row));
   }
 
   #apply(id: RowId, verdict: Verdict): boolean {

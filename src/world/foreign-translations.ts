@@ -1,8 +1,9 @@
 /**
- * External addresses that other programs and Kube-OVN translate: NAT rows, and load balancers with their virtual addresses, that no rule of
- * Kiln emits. Found by address; kept as rows are observed, and tracked.
+ * External addresses that are translated without a rule of Kiln that asks for it: NAT rows, and load balancers with their virtual addresses,
+ * of other programs and of Kube-OVN, and those that an undo restored, which may be held. Found by address; kept as rows are observed, and tracked.
  */
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
+import { waitsForOwner } from '../nb/restored-row.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
 import { bucketOf, putInto, takeOut } from '../engine/bucket.ts';
@@ -10,7 +11,7 @@ import type { Reactor } from '../engine/reactor.ts';
 import type { Entry } from './row-identity.ts';
 import { KeyedSource, Source, SourceMap } from '../engine/source.ts';
 
-type Filed = Pick<Entry, 'table' | 'uuid' | 'ownership' | 'row'>;
+type Filed = Pick<Entry, 'id' | 'table' | 'uuid' | 'ownership' | 'row'>;
 
 export class ForeignTranslations {
   readonly #reactor: Reactor;
@@ -36,9 +37,10 @@ export class ForeignTranslations {
     return this.#byAddress.keys();
   }
 
-  file({ table, uuid, ownership, row }: Filed): void {
+  file(filed: Filed): void {
+    const { table, uuid, ownership, row } = filed;
     if (table !== 'NAT' && table !== 'Load_Balancer') return;
-    const isEmitted = ownership.kind === 'ours' && ownership.rule !== LEFTOVER_RULE;
+    const isEmitted = ownership.kind === 'ours' && ownership.rule !== LEFTOVER_RULE && !waitsForOwner(filed);
     this.#set(uuid, isEmitted ? [] : externalAddresses(table, row));
   }
 

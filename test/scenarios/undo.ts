@@ -54,6 +54,9 @@ export const undoing: readonly Scenario[] = [
       assert.equal(held.exit, 1, held.text);
       assert.match(held.text, /restored .*Logical_Router wrong .*an undo restored it, and vpc\/wrong does not exist/);
       assert.doesNotMatch(held.text, /^collect/m);
+      const status = await kiln(cluster, 'status', '-o', 'wide');
+      assert.match(status.text, /Vpc wrong does not exist, and kiln undo restored [0-9]+ rows of it; they are in effect until it is back/);
+      assert.match(status.text, /kiln undo --owner vpc\/wrong --let-go/);
       const twice = await kiln(cluster, 'undo', ...both, '--yes');
       assert.equal(twice.exit, 1, twice.text);
       assert.match(twice.text, /are in the database already; the last undo was at/);

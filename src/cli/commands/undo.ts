@@ -15,7 +15,7 @@ import { selectedChanges } from '../../journal/selection.ts';
 import type { Exception, Present, UndoPlan } from '../../journal/undo-plan.ts';
 import { undoPlan } from '../../journal/undo-plan.ts';
 import { LET_GO_KEY } from '../../nb/ownership.ts';
-import { isLetGo, isRestored } from '../../nb/restored-row.ts';
+import { waitsForOwner } from '../../nb/restored-row.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbSession, Uuid } from '../../ovsdb/index.ts';
@@ -189,6 +189,7 @@ async function presentOf(changes: readonly SelectedChange[], world: World, sessi
     schema,
     row: (table, uuid) => replica.table(table).get(uuid),
     rowsOf: (id) => world.rows.rowsOf(id),
+    translating: (address) => world.rows.inTable('NAT').flatMap(({ id, row }) => (row['external_ip'] === address ? [id] : [])),
     exists: (table, uuid) => (monitored.has(table) ? replica.table(table).has(uuid) : there.has(uuid)),
     ownerExists: (owner) => {
       const object = resourceOfOwner(owner);
@@ -241,9 +242,7 @@ async function letGo(
   io: CommandIo,
 ): Promise<number> {
   const ids = new Set(changes.map(({ id }) => id));
-  const held = [...ids].flatMap((id) =>
-    rows.rowsOf(id).filter(({ uuid, ownership, row }) => isRestored(id, uuid, ownership) && !isLetGo(row)),
-  );
+  const held = [...ids].flatMap((id) => rows.rowsOf(id).filter((row) => waitsForOwner(row)));
   if (held.length === 0) {
     io.say('nothing is held: none of these rows was restored by an undo and still waits for its object');
     return EXIT.findings;

@@ -93,6 +93,7 @@ export function presentOf({ session, world }: WriterProcess, owners: ReadonlySet
     rowsOf: (id) => world.rows.rowsOf(id),
     // The row of DNS is there all the time.
     exists: (table, uuid) => table === 'DNS' || session.replica.table(table).has(uuid),
+    translating: () => [],
     ownerExists: (owner) => owners.has(owner),
   };
 }

@@ -1,12 +1,15 @@
 /**
  * NAT rows and load balancers of other programs in the router of a Vpc with the external address of a rule, and such leftovers of Kube-OVN.
- * OVN would take either of the two for what comes in. So a new rule waits for the end of such a row, and one in effect stays, and says so.
+ * OVN would take either of the two for what comes in. So a new rule waits for the end of such a row, and one in effect stays, and says so. The
+ * same with rows that an undo restored and that wait for their object, in any router: both routers would answer for the address.
  */
+import type { Ownership } from '../../nb/ownership.ts';
 import { neighbourOf, ownerText } from '../../nb/ownership.ts';
+import { waitsForOwner } from '../../nb/restored-row.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import { commandText } from '../../text/command-text.ts';
 import { virtualAddress } from '../../world/foreign-translations.ts';
-import type { ObservedRow } from '../../world/observed-rows.ts';
+import type { Entry, ObservedRow } from '../../world/observed-rows.ts';
 import { isNatRule } from '../../world/nat-rules.ts';
 import { resourceOfKind } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
@@ -31,11 +34,41 @@ export function foreignNat(world: World, as: OvnNatRule, translation: Translatio
     const rows = [...world.rows.foreignTranslations.at(external)].flatMap((uuid) => world.rows.byUuid(uuid) ?? []);
     for (const row of rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
       const of = { as, owner, translation };
+      const entry = world.rows.entry(row.uuid);
+      if (entry !== undefined && waitsForOwner(entry)) {
+        const held = heldText(world, entry, external, of);
+        if (held !== undefined) return held;
+        continue;
+      }
       const found = row.table === 'NAT' ? natText(world, row, external, of) : balancerText(world, row, external, of);
       if (found !== undefined) return found;
     }
   }
   return undefined;
+}
+
+/** Of a row that an undo restored: undefined if its object is back, or the rule takes it over. */
+function heldText(world: World, row: Restored, external: string, { as, owner, translation }: Translated): string | undefined {
+  const { object, exists } = objectOf(world, row.ownership.owner);
+  const name = identityOf(row.id);
+  const { vpc, pairs } = translation;
+  const isOwn =
+    row.table === 'NAT'
+      ? as !== 'ovn-dnat-rules' &&
+        pairs.some((pair) => natId(vpc, as === 'ovn-fips' ? 'dnat_and_snat' : 'snat', pair.external, pair.inner) === row.id)
+      : as === 'ovn-dnat-rules' && name === owner.name;
+  if (exists || isOwn) return undefined;
+  return `${row.table} row ${name}, which kiln undo restored, translates ${external} until ${object} is back; use an OvnEip with another address, make that object again, or let the row go: ${commandText`kiln undo --owner ${object} --let-go`}`;
+}
+
+type Restored = Entry & { readonly ownership: Extract<Ownership, { readonly kind: 'ours' }> };
+
+/** The object as commands name it, such as `ovnfip/f1` or `pod/shop/web`. */
+function objectOf(world: World, owner: string): { readonly object: string; readonly exists: boolean } {
+  const [kind = '', namespace = '', name = ''] = owner.split('/');
+  const resource = resourceOfKind(kind);
+  const key = namespace === '' ? name : `${namespace}/${name}`;
+  return { object: `${kind}/${key}`, exists: resource !== undefined && world.tables[resource]?.get(key) !== undefined };
 }
 
 function natText(world: World, row: ObservedRow, external: string, of: Translated): string | undefined {

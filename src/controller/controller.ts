@@ -147,6 +147,7 @@ export class Controller {
       client,
       desired,
       mayWriteObjects: () => this.#passes(this.#mayWriteObjects),
+      maySendEvents: (wake) => this.#mayWriteObjects.passes(wake),
       collects: (object, owner) => this.#rows.collection.allowsLeftover(object, owner),
       inferredDeletions: () => this.#rows.collection.doubt(),
       // In a laboratory users delete all objects of a kind on purpose.

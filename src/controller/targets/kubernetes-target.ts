@@ -43,6 +43,8 @@ export interface KubernetesTargetOptions extends Pick<ObjectWriterOptions, FromW
   readonly desired: Desired;
   /** Whether this process may write to the API server, checked before each request. */
   readonly mayWriteObjects: () => boolean;
+  /** The same for Events, which are decided: they wait until it holds. */
+  readonly maySendEvents: Gate['passes'];
   /** Whether what is left of an owner that is gone may go from the object now. */
   readonly collects: (object: ObjectId, owner: string) => boolean;
   /** Objects are gone without an event. */
@@ -113,7 +115,7 @@ export class KubernetesTarget implements Target {
     this.recorder = new EventRecorder({
       client,
       component: CONTROLLER_LEASE,
-      gate: mayWriteObjects,
+      gate: options.maySendEvents,
       clock,
       onDropped: ({ target: { resource, name, uid }, reason, message }, why) =>
         log.debug('event dropped', { why, kind: resource.kind, name, uid, reason, message }),

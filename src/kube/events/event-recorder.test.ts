@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { EventRecorder, type EventInput, type EventRecorderOptions } from './event-recorder.ts';
 import { PODS, type Resource } from '../resource.ts';
+import { GateKeeper } from '../../timing/gate.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { ScriptedApi } from '../testing/scripted-api.ts';
 import { until } from '../../testing/until.ts';
@@ -178,12 +179,58 @@ describe('EventRecorder', () => {
     assert.deepEqual(dropped, ['a KUBE_FORBIDDEN']);
   });
 
-  it('sends nothing while the gate is closed', async () => {
-    open({ gate: () => false });
-    recorder.record(about('a'));
-    await recorder.idle();
-    assert.equal(api.untaken, 0);
-    assert.deepEqual(dropped, ['a fenced']);
+  describe('while the gate is closed', () => {
+    it('sends nothing, and when it opens what waited, once, without another Event', async () => {
+      const leads = new GateKeeper('leads');
+      open({ gate: (wake) => leads.gate.passes(wake) });
+      for (const name of ['a', 'b', 'a']) recorder.record(about(name));
+      assert.deepEqual([api.untaken, recorder.waiting, dropped], [0, 2, []]);
+      leads.open();
+      const sent = [await api.next(), await api.next()];
+      for (const exchange of sent) exchange.object();
+      await recorder.idle();
+      const told = sent.map(({ body }) => body as { readonly involvedObject: { readonly name: string }; readonly count: number });
+      assert.deepEqual(told.map(({ involvedObject, count }) => `${involvedObject.name} ${count}`).toSorted(), ['a 2', 'b 1']);
+      assert.deepEqual([api.untaken, dropped], [0, []]);
+    });
+
+    it('one that closes again holds the rest', async () => {
+      const leads = new GateKeeper('leads', clock);
+      open({ gate: (wake) => leads.gate.passes(wake) });
+      recorder.record(about('a'));
+      leads.open(clock.now() + 1_000);
+      (await api.next()).object();
+      await recorder.idle();
+      clock.advance(2_000);
+      recorder.record(about('b'));
+      assert.deepEqual([api.untaken, recorder.waiting], [0, 1]);
+      leads.open();
+      (await api.next()).object();
+      await recorder.idle();
+      assert.deepEqual(dropped, []);
+    });
+
+    it('keeps so many, and what is too old is not sent', async () => {
+      const leads = new GateKeeper('leads');
+      open({ gate: (wake) => leads.gate.passes(wake), queue: { perShare: 3, total: 3 } });
+      for (const name of ['a', 'b', 'c', 'd']) recorder.record(about(name));
+      assert.deepEqual([recorder.waiting, dropped], [3, ['a queue']]);
+      clock.advance(600_001);
+      recorder.record(about('d', 'new'));
+      leads.open();
+      const { body } = await api.next();
+      assert.equal((body as { readonly message: string }).message, 'new');
+      assert.deepEqual(dropped.slice(1).toSorted(), ['b late', 'c late', 'd queue']);
+    });
+
+    it('ends with the recorder', async () => {
+      const leads = new GateKeeper('leads');
+      open({ gate: (wake) => leads.gate.passes(wake) });
+      recorder.record(about('a'));
+      await recorder.close();
+      leads.open();
+      assert.equal(api.untaken, 0);
+    });
   });
 
   describe('where one namespace floods', () => {

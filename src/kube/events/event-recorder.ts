@@ -8,6 +8,7 @@ import { FairQueue, type QueueLimits } from '../fairness/fair-queue.ts';
 import { apiVersionOf, EVENTS, type KubeObject, type Resource } from '../resource.ts';
 import { eventMessage } from '../../text/visible-text.ts';
 import { callIsolated } from '../isolated-call.ts';
+import type { Gate } from '../../timing/gate.ts';
 import { TokenBucket } from '../fairness/token-bucket.ts';
 
 /** The object of an Event. */
@@ -42,8 +43,8 @@ export interface EventRecorderOptions {
   readonly component: string;
   /** The process, such as the pod's name. */
   readonly instance?: string;
-  /** Called before each send; false drops the Event. */
-  readonly gate?: () => boolean;
+  /** Asked before each send. Events that meet it closed wait in the queue until it opens, as long as they may be repeated (`windowMs`). */
+  readonly gate?: Gate['passes'];
   /** A repetition within this time raises the count of the Event. Default 10 minutes. */
   readonly windowMs?: number;
   /** Least time between two writes of one Event. Default 5 s. */
@@ -54,7 +55,7 @@ export interface EventRecorderOptions {
   readonly perObject?: readonly [number, number];
   /** Most waiting Events. Above it the share with too many loses one: superseded ones first, then the oldest. Default 500 and 4000. */
   readonly queue?: QueueLimits;
-  readonly onDropped?: (event: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode) => void;
+  readonly onDropped?: (event: EventInput, why: 'object-rate' | 'queue' | 'late' | KubeErrorCode) => void;
   readonly clock?: Clock;
 }
 
@@ -111,6 +112,7 @@ export class EventRecorder {
   readonly #idle: (() => void)[] = [];
   #inFlight = 0;
   readonly #delayed = new Set<TimerHandle>();
+  readonly #pumpAgain = (): void => this.#pump();
   #timer: TimerHandle;
 
   constructor(options: EventRecorderOptions) {
@@ -128,7 +130,7 @@ export class EventRecorder {
     const key = seriesKey(input);
     const share = input.share ?? input.target.namespace ?? '';
     let series = this.#series.get(share, key);
-    if (series !== undefined && now - series.lastAt > (this.#options.windowMs ?? 600_000)) series = undefined;
+    if (series !== undefined && now - series.lastAt > this.#windowMs) series = undefined;
     if (series === undefined) {
       if (!this.#objectBucket(share, input.target, now).take(now)) return this.#drop(input, 'object-rate');
       const wall = this.#clock.wallTime();
@@ -151,6 +153,18 @@ export class EventRecorder {
     series.lastAt = now;
     this.#series.set(share, key, series);
     this.#enqueue(series);
+  }
+
+  get #windowMs(): number {
+    return this.#options.windowMs ?? 600_000;
+  }
+
+  /** The gate was closed for so long that another process may have told it, and that it may hold no longer. */
+  #tooLate(series: Series): void {
+    series.queued = false;
+    this.#forget(series);
+    this.#drop(series.input, 'late');
+    this.#wakeIdle();
   }
 
   /** Number of Events that wait or are in flight. */
@@ -203,6 +217,7 @@ export class EventRecorder {
 
   #pump(): void {
     while (this.#inFlight < IN_FLIGHT && this.#queue.size > 0) {
+      if (this.#options.gate?.(this.#pumpAgain) === false) return;
       const now = this.#clock.now();
       const wait = this.#total.waitMs(now);
       if (wait > 0) {
@@ -212,20 +227,17 @@ export class EventRecorder {
       }
       const series = this.#queue.take((share) => (this.#sending.get(share) ?? 0) < IN_FLIGHT_OF_SHARE);
       if (series === undefined) return;
+      if (now - series.lastAt > this.#windowMs) {
+        this.#tooLate(series);
+        continue;
+      }
       this.#total.take(now);
       void this.#send(series);
     }
   }
 
   async #send(series: Series): Promise<void> {
-    const { input, count } = series;
-    if (this.#options.gate?.() === false) {
-      series.queued = false;
-      this.#forget(series);
-      this.#drop(input, 'fenced');
-      this.#wakeIdle();
-      return;
-    }
+    const { count } = series;
     this.#underWay(series.share, 1);
     series.queued = false;
     series.writtenAt = this.#clock.now();
@@ -317,7 +329,7 @@ export class EventRecorder {
     this.#series.delete(share, key);
   }
 
-  #drop(input: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode): void {
+  #drop(input: EventInput, why: 'object-rate' | 'queue' | 'late' | KubeErrorCode): void {
     this.counters.dropped++;
     const { onDropped } = this.#options;
     if (onDropped !== undefined) callIsolated(() => onDropped(input, why));

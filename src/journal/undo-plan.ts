@@ -20,6 +20,7 @@ import { addressesIn, addressesOf } from './port-addresses.ts';
 import { input, isSame } from './row-json.ts';
 import { hasContents } from './same-contents.ts';
 import type { SelectedChange } from './selection.ts';
+import { translatedElsewhere } from './translated-elsewhere.ts';
 
 /** The database and the cluster as they are. */
 export interface Present {
@@ -28,7 +29,7 @@ export interface Present {
   /** All rows of an identity. */
   rowsOf(id: RowId): readonly { readonly uuid: Uuid; readonly row: Row; readonly ownership: Ownership }[];
   /** The NAT rows with an external address. */
-  translating(address: string): readonly RowId[];
+  readonly translating: (address: string) => readonly RowId[];
   /** Rows of tables that are not monitored: those that exist of these. */
   exists(table: string, uuid: Uuid): boolean;
   /** Whether the object `<kind>/<namespace>/<name>` exists. */
@@ -136,7 +137,7 @@ export function undoPlan(changes: readonly SelectedChange[], present: Present): 
   for (const change of restored) fill(change, working);
   for (const change of restored) refer(change, working);
   refuseTakenAddresses(restored, working);
-  refuseTranslatedAddresses(restored, working);
+  working.contradictions.push(...translatedElsewhere(restored, working.present.translating));
   for (const change of changes) if (change.change === 'overwrite') putBack(change, working);
   const { rows, members, values, needed, already, left, contradictions, lost } = working;
   return {
@@ -310,25 +311,6 @@ function put(place: Uuid, row: Uuid, column: string, columns: Record<string, Inp
   if (members.known.has(place)) return;
   members.known.add(place);
   members.list.push(place);
-}
-
-/** The external address of a deleted NAT row may be translated by another router by now: both would answer for it. */
-function refuseTranslatedAddresses(restored: readonly SelectedChange[], working: Working): void {
-  for (const { id, tx, table, row } of restored) {
-    const address = row['external_ip'];
-    if (table !== 'NAT' || typeof address !== 'string') continue;
-    const router = routerOf(id);
-    const other = working.present
-      .translating(address)
-      .map(routerOf)
-      .find((one) => one !== router);
-    if (other !== undefined)
-      working.contradictions.push({ id, tx, why: `its external address ${address} is translated by router ${other} by now` });
-  }
-}
-
-function routerOf(nat: RowId): string {
-  return identityOf(nat).split('|', 1)[0] ?? '';
 }
 
 /** The addresses of a deleted port may be another port's by now. */

@@ -99,6 +99,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'text',
       'timing',
+      'match-language',
       'net',
       'runtime',
       'ovsdb',

@@ -1,7 +1,9 @@
 /**
  * The log: a constant message and fields. Created once at the edge (`json-log.ts`) and passed down; never global.
  */
-export type Fields = Readonly<Record<string, unknown>>;
+import type { LogField } from './log-fields.ts';
+
+export type Fields = { readonly [field in LogField]?: unknown };
 
 export interface Log {
   debug(message: string, fields?: Fields): void;

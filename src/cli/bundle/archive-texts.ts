@@ -1,16 +1,18 @@
 /**
- * Filters texts for an archive that users or other programs wrote: by their format, independent of the field's name. Kiln's own text around
- * them stays.
+ * Filters texts for an archive that users or other programs wrote: by their format, independent of the field's name.
+ * Kiln's own text around them stays.
  */
 import { REASONS } from '../../api/reasons.ts';
 import { parseAddress } from '../../net/address.ts';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseRange } from '../../net/range.ts';
+import { matchProblem } from '../../match-language/match-problem.ts';
 import { TABLES } from '../../nb/tables.ts';
+import { withheld, withPlainWords } from '../../text/plain-words.ts';
 import { RESOURCES } from '../../world/resources.ts';
 
-/** Names and namespaces of the archived objects. */
+/** Names and namespaces of the archived objects, and names of Kiln's rows. */
 export type KnownNames = ReadonlySet<string>;
 
 /** The length of a pod annotation with a hundred routes. */
@@ -24,17 +26,18 @@ const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,23}$/;
 const WORDS: ReadonlySet<string> = new Set(
   (
     'true false on off ipv4 ipv6 IPv4 IPv6 dual Dual veth-pair offload-port internal-port dpdk-port vhost-user-port report rebind evict ' +
-    'namespace ovn default distributed centralized drop reject pass allow'
+    'namespace ovn default distributed centralized drop reject pass allow allow-related allow-stateless to-lport from-lport ' +
+    'router unknown dynamic localnet external virtual nexthop reroute snat dnat dnat_and_snat src-ip dst-ip tcp udp sctp ' +
+    'BFD Overlay Underlay Geneve Active Ready True False Unknown'
   ).split(' '),
 );
 
-export function withheld(text: string): string {
-  return `[text of ${text.length} characters]`;
-}
-
-/** The text if it has a format of the contract, or is a list or JSON document of such texts; otherwise its length. */
+/**
+ * The text if it has a format of the contract, or is a match, a list or a JSON document of such texts; otherwise its
+ * length.
+ */
 export function archivedText(text: string, names: KnownNames): string {
-  return isAllowed(text, names) ? text : withheld(text);
+  return isAllowed(text, names) ? text : (archivedMatch(text, names) ?? withheld(text));
 }
 
 function isAllowed(text: string, names: KnownNames): boolean {
@@ -95,18 +98,31 @@ export function isOwnReason(reason: unknown): boolean {
   return typeof reason === 'string' && Object.hasOwn(REASONS, reason);
 }
 
+const LETTERS = /^\p{L}{1,32}$/u;
+/** `v1`, `ip4`, `eth0`. */
+const NUMBERED = /^[a-z]{0,3}\d{1,5}$/;
+
 /**
- * A message of Kiln without the quoted texts of users, except those with a format of the contract. A quoted text may itself contain
- * quotation marks: so everything is removed from the first text without such a format to the last quotation mark of the message.
+ * What Kiln or another program says, in a condition, an Event, a report or a log: words of letters, and words and
+ * quotations with a format of the contract.
  */
-export function archivedMessage(message: string, names: KnownNames): string {
-  if (message.length > LONGEST) return withheld(message);
-  const parts = message.split('"');
-  const first = parts.findIndex((part, at) => at % 2 === 1 && (at === parts.length - 1 || !isAllowed(part, names)));
-  if (first === -1) return message;
-  // An odd number of quotation marks: the last text was truncated, or contains one.
-  const last = parts.length % 2 === 0 ? parts.length : parts.length - 1;
-  const hidden = withheld(parts.slice(first, last).join('"'));
-  const after = last < parts.length ? `"${parts.slice(last).join('"')}` : '"';
-  return `${parts.slice(0, first).join('"')}"${hidden}${after}`;
+export function archivedProse(text: string, names: KnownNames): string {
+  const isPlain = (word: string): boolean =>
+    isAllowed(word, names) || word.split(/[/:|_]/).every((part) => isAllowedPart(part, names) || part.split(/[._-]/).every(isWord));
+  return isAllowed(text, names) ? text : (archivedMatch(text, names) ?? withPlainWords(text, isPlain));
+}
+
+function isWord(part: string): boolean {
+  return part === '' || LETTERS.test(part) || NUMBERED.test(part);
+}
+
+const NAMES_IN_MATCH = /"((?:[^"\\]|\\.)*)"|[$@]([\w.]+)/g;
+
+/** Of a match of OVN everything but names that no object or row has. @returns undefined for a text that is no match */
+function archivedMatch(text: string, names: KnownNames): string | undefined {
+  // A comment is free text.
+  if (text.length > LONGEST || /\/[/*]/.test(text) || matchProblem(text) !== undefined) return undefined;
+  return text.replace(NAMES_IN_MATCH, (whole, quoted?: string, set?: string) =>
+    names.has(quoted ?? set ?? '') ? whole : `"${withheld(whole)}"`,
+  );
 }

@@ -1,8 +1,8 @@
 /**
- * Which parts of each object, row, Event and log line an archive for support contains: the fields that Kube-OVN's and Kiln's contract
- * names. Of other annotations, labels and settings of rows it contains the key only, and of other fields nothing. Contained texts may quote
- * tenants: of annotations, conditions and Events, the parts with a format of the contract stay; of other texts, only the length. All of it
- * is redacted.
+ * Which parts of each object, row, Event and log line an archive for support contains: the fields that Kube-OVN's
+ * and Kiln's contract names. Of other annotations, labels and settings of rows it contains the key only, and of
+ * other fields nothing. Contained texts may quote tenants: the parts with a format of the contract stay; of other
+ * texts, only the length.
  */
 import { componentOf } from '../../api/kube-ovn-events.ts';
 import { POD_ANNOTATIONS } from '../../api/annotations.ts';
@@ -11,12 +11,14 @@ import { allKinds } from '../../api/kinds/crds.ts';
 import type { SchemaNode } from '../../api/schema/schema.ts';
 import { annotationKey, CONTROLLER_LEASE, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL } from '../../api/well-known.ts';
 import type { ColumnMode } from '../../nb/tables.ts';
-import { redacted, redactedText } from '../../runtime/redaction.ts';
+import { kindOfField, writtenValue } from '../../runtime/log-fields.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
+import { withheld, withPlainWords } from '../../text/plain-words.ts';
 import { visibleLines } from '../../text/visible-text.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { KnownNames } from './archive-texts.ts';
-import { beginsAsOurs, isOwnReason, archivedMessage, archivedText, withheld } from './archive-texts.ts';
+import { archivedProse, archivedText, beginsAsOurs, isOwnReason } from './archive-texts.ts';
 
 /** Replaces a value that support does not need. */
 export const DROPPED = '[dropped]';
@@ -71,19 +73,19 @@ export function archivedObject(resource: ResourceName, { metadata, spec, status 
   const own = traitsOf(resource).group === 'kubeovn.io' ? allKinds.find(({ plural }) => plural === resource) : undefined;
   const shape = own === undefined ? (SHAPES[resource] ?? {}) : { spec: own.spec.node, status: own.status?.node };
   const template = fieldsOf(fieldsOf(fieldsOf(spec)['template'])['metadata'])['annotations'];
-  return redacted({
+  return {
     kind: traitsOf(resource).kind,
     metadata: archivedMetadata(metadata, names),
-    ...(shape.spec === undefined ? {} : { spec: pruned(shape.spec, spec) }),
-    ...(resource === 'network-attachment-definitions' ? { spec: { config: archivedConfig(fieldsOf(spec)['config']) } } : {}),
+    ...(shape.spec === undefined ? {} : { spec: pruned(shape.spec, spec, names) }),
+    ...(resource === 'network-attachment-definitions' ? { spec: { config: archivedConfig(fieldsOf(spec)['config'], names) } } : {}),
     ...(template === undefined ? {} : { template: { annotations: archivedAnnotations(template, names) } }),
-    ...(shape.status === undefined ? {} : { status: archivedStatus(pruned(shape.status, status), names) }),
-  });
+    ...(shape.status === undefined ? {} : { status: archivedStatus(pruned(shape.status, status, names), names) }),
+  };
 }
 
 export function archivedLease({ metadata, spec }: Fields, names: KnownNames): Fields {
   const fields = ['holderIdentity', 'leaseDurationSeconds', 'acquireTime', 'renewTime', 'leaseTransitions'];
-  return redacted({ metadata: archivedMetadata(metadata, names), spec: only(spec, fields) });
+  return { metadata: archivedMetadata(metadata, names), spec: only(spec, fields) };
 }
 
 /** Undefined for an Event that Kiln does not write: of another program, or with an unknown reason. */
@@ -97,57 +99,71 @@ export function archivedEvent(event: Fields, names: KnownNames): Fields | undefi
   const [, cause = ''] = /^([A-Za-z]+): /.exec(text) ?? [];
   const head = isOwnReason(cause) ? `${cause}: ` : '';
   const rest = text.slice(head.length);
-  const archived = `${head}${rest === '' ? '' : beginsAsOurs(rest) ? archivedMessage(rest, names) : withheld(rest)}`;
-  return redacted({
+  const archived = `${head}${rest === '' ? '' : beginsAsOurs(rest) ? archivedProse(rest, names) : withheld(rest)}`;
+  return {
     metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
     involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
     source: { component: source },
     message: archived,
     ...only(event, ['type', 'reason', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
-  });
+  };
 }
 
-/** The JSON output of a command, with the messages of conditions filtered. */
-export function withArchivedMessages(value: unknown, names: KnownNames): unknown {
-  if (Array.isArray(value)) return value.map((one) => withArchivedMessages(one, names));
+/**
+ * The JSON output of a command: what it says of its own, and of what others wrote, what has a format of the
+ * contract.
+ */
+export function archivedOutput(value: unknown, names: KnownNames): unknown {
+  if (typeof value === 'string') return archivedProse(value, names);
+  if (Array.isArray(value)) return value.map((one) => archivedOutput(one, names));
   // The parser may represent numbers as objects.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return byKey(value, (key, one) =>
-    key === 'message' && typeof one === 'string' ? archivedMessage(one, names) : withArchivedMessages(one, names),
-  );
+  return byKey(value, (_key, one) => archivedOutput(one, names));
 }
 
-/** A row's columns as plain data. Of a foreign row, and of keys that other programs set in Kiln's rows, only the keys remain. */
-export function archivedColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean): Fields {
-  const archived = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
+/**
+ * A row's columns as plain data. Of a foreign row, and of keys that other programs set in Kiln's rows, only the keys
+ * remain.
+ */
+export function archivedColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean, names: KnownNames): Fields {
+  const archived = (name: string, value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map((one: unknown) => archived(name, one));
+    if (typeof value !== 'string') return value;
+    if (name === 'name') return withPlainWords(value);
+    return isOwn ? archivedProse(value, names) : archivedText(value, names);
+  };
+  const of = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
     const value = columns[name];
     if (value === undefined) return [];
-    if (!(value instanceof Map)) return [[name, value]];
-    const isArchived = (key: string): boolean => isOwn && (typeof mode === 'string' ? !key.includes(':') : mode.includes(key));
-    return [[name, Object.fromEntries([...value].map(([key, one]) => [String(key), isArchived(String(key)) ? one : DROPPED]))]];
+    if (!(value instanceof Map)) return [[name, archived(name, value)]];
+    const stays = (key: string): boolean => isOwn && (typeof mode === 'string' ? !key.includes(':') : mode.includes(key));
+    return [[name, Object.fromEntries([...value].map(([key, one]) => [String(key), stays(String(key)) ? archived('', one) : DROPPED]))]];
   });
-  return redacted(Object.fromEntries(archived));
+  return Object.fromEntries(of);
 }
 
-/** Lines in JSON remain valid JSON. */
-export function archivedLog(log: string): string {
-  const parts: string[] = [];
-  let loose: string[] = [];
-  const close = (): void => {
-    // Redacted together, since a private key has several lines.
-    if (loose.length > 0) parts.push(visibleLines(redactedText(loose.join('\n'))));
-    loose = [];
-  };
-  for (const line of log.split('\n')) {
-    const fields = line.startsWith('{') ? parsed(line) : undefined;
-    if (fields === undefined) loose.push(line);
-    else {
-      close();
-      parts.push(visibleLines(JSON.stringify(redacted(fields))));
-    }
-  }
-  close();
-  return parts.join('\n');
+/** Of each line in JSON, the fields of a log line; other lines, such as those of a crash, word by word. */
+export function archivedLog(log: string, names: KnownNames): string {
+  const prose = (text: string): string => archivedProse(text, names);
+  // First, since a private key has several lines.
+  return withoutSecrets(log)
+    .split('\n')
+    .map((line) => {
+      const fields = line.startsWith('{') ? parsed(line) : undefined;
+      return visibleLines(fields === undefined ? prose(line) : JSON.stringify(archivedLine(fields, prose)));
+    })
+    .join('\n');
+}
+
+/** Beside the fields, what the log itself writes. */
+const OF_LINE: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
+
+function archivedLine(line: object, prose: (text: string) => string): Fields {
+  const fields = Object.entries(line).flatMap(([name, value]) => {
+    const kind = OF_LINE.has(name) ? 'text' : kindOfField(name);
+    return kind === undefined ? [] : [[name, writtenValue(value, kind, kind === 'name' ? withPlainWords : prose)] as const];
+  });
+  return Object.fromEntries(fields);
 }
 
 function archivedMetadata(metadata: unknown, names: KnownNames): Fields {
@@ -182,15 +198,17 @@ function archivedNetworks(value: unknown, names: KnownNames): unknown {
 }
 
 /** Of a plugin's configuration, the fields that decide whether Kiln allocates its addresses. */
-function archivedConfig(config: unknown): unknown {
+function archivedConfig(config: unknown, names: KnownNames): unknown {
+  const texts = (value: unknown, fields: readonly string[]): Fields =>
+    byKey(only(value, fields), (_key, one) => archivedProse(typeof one === 'string' ? one : JSON.stringify(one), names));
   const plugin = (value: unknown): Fields => {
     const { ipam } = fieldsOf(value);
-    return { ...only(value, ['type', 'provider', 'default-route']), ipam: only(ipam, ['type', 'provider']) };
+    return { ...texts(value, ['type', 'provider', 'default-route']), ipam: texts(ipam, ['type', 'provider']) };
   };
   const value = fieldsOf(parsed(config));
   return {
     ...plugin(value),
-    ...only(value, ['name', 'cniVersion']),
+    ...texts(value, ['name', 'cniVersion']),
     plugins: Array.isArray(value['plugins']) ? value['plugins'].map(plugin) : [],
   };
 }
@@ -207,22 +225,28 @@ function archivedConditions(all: unknown, names: KnownNames): unknown {
     const { type, reason, message } = fieldsOf(condition);
     const own =
       typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type) && (reason === undefined || reason === '' || isOwnReason(reason));
-    const archived = own && typeof message === 'string' ? { message: archivedMessage(message, names) } : {};
+    const archived = own && typeof message === 'string' ? { message: archivedProse(message, names) } : {};
     const fields = ['reason', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
     return { ...only(condition, ['type', 'status', ...(own ? fields : [])]), ...archived };
   });
 }
 
+/** Fields of Kube-OVN's schemas that hold a secret. */
+export const SECRET_FIELDS: ReadonlySet<string> = new Set(['password']);
+
 /** Pruned as an API server does it, in case this one did not. */
-function pruned(node: SchemaNode, value: unknown): unknown {
+function pruned(node: SchemaNode, value: unknown, names: KnownNames): unknown {
   if (node.properties !== undefined) {
     const fields = fieldsOf(value);
     const present = Object.entries(node.properties).filter(([name]) => fields[name] !== undefined && fields[name] !== null);
-    return Object.fromEntries(present.map(([name, inner]) => [name, pruned(inner, fields[name])]));
+    return Object.fromEntries(
+      present.map(([name, inner]) => [name, SECRET_FIELDS.has(name) ? DROPPED : pruned(inner, fields[name], names)]),
+    );
   }
   const { items, additionalProperties } = node;
-  if (items !== undefined) return Array.isArray(value) ? value.map((one) => pruned(items, one)) : [];
-  if (additionalProperties !== undefined) return byKey(value, (_key, one) => pruned(additionalProperties, one));
+  if (items !== undefined) return Array.isArray(value) ? value.map((one) => pruned(items, one, names)) : [];
+  if (additionalProperties !== undefined) return byKey(value, (_key, one) => pruned(additionalProperties, one, names));
+  if (typeof value === 'string') return node.enum?.includes(value) === true ? value : archivedText(value, names);
   return typeof value === 'object' ? DROPPED : value;
 }
 

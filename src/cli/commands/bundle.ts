@@ -1,6 +1,6 @@
 /**
  * `kiln bundle`: one archive for a support request: versions, status, observed objects and rows, the plan, Events and logs. The command
- * reads no Secrets, and removes texts that look like one.
+ * reads no Secrets, and archives the fields and texts that `../bundle` lists.
  */
 import { open } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
@@ -11,20 +11,14 @@ import { parseJson, stringifyJson } from '../../kube/json.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import { LEASES, objectPath, PODS } from '../../kube/resource.ts';
 import { TABLES } from '../../nb/tables.ts';
-import { redacted, redactedText } from '../../runtime/redaction.ts';
 import { exactJson } from '../../text/exact-text.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { visible } from '../../text/visible-text.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
-import {
-  archivedColumns,
-  archivedEvent,
-  archivedLease,
-  archivedLog,
-  archivedObject,
-  withArchivedMessages,
-} from '../bundle/bundle-contents.ts';
+import { archivedColumns, archivedEvent, archivedLease, archivedLog, archivedObject, archivedOutput } from '../bundle/bundle-contents.ts';
 import type { KnownNames } from '../bundle/archive-texts.ts';
+import { archivedProse } from '../bundle/archive-texts.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors/command-failure.ts';
@@ -54,7 +48,7 @@ Examples:
 const EXIT_CODES = `
 Exit codes: 0 complete; 1 incomplete, README.txt in the archive lists the missing parts; 2 wrong usage, 3 cluster unreachable or forbidden.
 No Secret is read. Objects contain the fields that Kiln reads: pods have no environment, volumes or arguments; annotations of
-other programs only their key. Texts that look like secrets are removed. Names and addresses are included unchanged.
+other programs only their key. Of other texts there is the length. Names and addresses are included unchanged.
 `;
 
 /** The last bytes of each log. */
@@ -109,13 +103,13 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
     try {
       members.push(...(await texts()));
     } catch (error) {
-      missing.push(visible(redactedText(`${what}: ${failureOf(error, 'bundle').why}`)));
+      missing.push(archivedLines(`${what}: ${failureOf(error, 'bundle').why}`, names));
     }
   };
   const printed = async (run: (io: CommandIo) => Promise<number>): Promise<string> => {
     let text = '';
     await run({ ...io, out: (more) => (text += outputText(more)), say: () => undefined });
-    return `${exactJson(stringifyJson(redacted(withArchivedMessages(parseJson(text), names))))}\n`;
+    return jsonText(archivedOutput(parseJson(text), names));
   };
   let names: KnownNames = new Set();
   const json = { output: 'json' } as const;
@@ -125,9 +119,9 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   await collect('objects and rows', async () => {
     await using observation = await observe(flags, { ...io, say: () => undefined }, way);
     if (way !== undefined && !observation.northboundRead)
-      missing.push(visible(redactedText(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`)));
+      missing.push(archivedLines(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`, names));
     names = namesIn(observation.world);
-    return [...objectsIn(observation.world, names), ...rowsIn(observation.world)];
+    return [...objectsIn(observation.world, names), ...rowsIn(observation.world, names)];
   });
   await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
   if (way === undefined)
@@ -143,12 +137,20 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
     const lease = await io.client.find(LEASES, { namespace: flags.leaseNamespace, name: CONTROLLER_LEASE });
     return [textOf('lease.json', lease === undefined ? null : archivedLease({ ...lease }, names))];
   });
-  await collect('logs', () => logsOf(flags, io, missing));
+  await collect('logs', () => logsOf(flags, io, names, missing));
   return { members, missing };
 }
 
 function textOf(path: string, value: unknown): TarMember {
-  return { path, text: `${exactJson(stringifyJson(value))}\n` };
+  return { path, text: jsonText(value) };
+}
+
+function jsonText(value: unknown): string {
+  return `${exactJson(withoutSecrets(stringifyJson(value)))}\n`;
+}
+
+function archivedLines(text: string, names: KnownNames): string {
+  return visible(archivedProse(withoutSecrets(text), names));
 }
 
 function namesIn(world: World): KnownNames {
@@ -158,6 +160,9 @@ function namesIn(world: World): KnownNames {
       names.add(metadata.name);
       if ('namespace' in metadata && typeof metadata.namespace === 'string') names.add(metadata.namespace);
     }
+  for (const { table } of TABLES)
+    for (const { ownership, row } of world.rows.inTable(table))
+      if (ownership.kind !== 'foreign' && typeof row['name'] === 'string') names.add(row['name']);
   return names;
 }
 
@@ -175,12 +180,13 @@ function objectsIn(world: World, names: KnownNames): readonly TarMember[] {
 }
 
 /** All rows of the tables that Kiln reads, with identity and owner, including foreign rows. */
-function rowsIn(world: World): readonly TarMember[] {
+function rowsIn(world: World, names: KnownNames): readonly TarMember[] {
   return TABLES.flatMap(({ table, columns }) => {
     const rows = world.rows.inTable(table).map(({ id, uuid, ownership, row }) => ({
-      ...redacted({ id, ownership }),
+      id: archivedProse(id, names),
+      ownership: archivedOutput(ownership, names),
       uuid,
-      row: archivedColumns(row, columns, ownership.kind !== 'foreign'),
+      row: archivedColumns(row, columns, ownership.kind !== 'foreign', names),
     }));
     return rows.length === 0 ? [] : [textOf(`northbound/${table}.json`, rows)];
   });
@@ -188,13 +194,13 @@ function rowsIn(world: World): readonly TarMember[] {
 
 type EventObject = KubeObject & Readonly<Record<string, unknown>>;
 
-async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string[]): Promise<readonly TarMember[]> {
+async function logsOf(flags: BundleFlags, { client }: CommandIo, names: KnownNames, missing: string[]): Promise<readonly TarMember[]> {
   const namespace = flags.leaseNamespace;
   const pods = await client.listAll(PODS, { namespace, labelSelector: 'app.kubernetes.io/name=kiln' });
   const ofLaboratory = pods.length === 0 ? await laboratoryLog(flags) : undefined;
   if (pods.length === 0 && ofLaboratory === undefined)
     missing.push(`logs: no pod in namespace ${namespace} has the label app.kubernetes.io/name=kiln; add the controller's log by hand`);
-  const found: TarMember[] = ofLaboratory === undefined ? [] : [{ path: 'logs/laboratory.log', text: archivedLog(ofLaboratory) }];
+  const found: TarMember[] = ofLaboratory === undefined ? [] : [{ path: 'logs/laboratory.log', text: archivedLog(ofLaboratory, names) }];
   for (const { metadata } of pods) {
     const path = `${objectPath(PODS, { namespace, name: metadata.name }, 'log')}?limitBytes=${LOG_BYTES}&tailLines=20000`;
     try {
@@ -203,9 +209,9 @@ async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string
         path,
         subject: { verb: 'get', resource: 'pods/log', name: metadata.name, namespace },
       });
-      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text: archivedLog(text) });
+      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text: archivedLog(text, names) });
     } catch (error) {
-      missing.push(visible(redactedText(`log of pod ${namespace}/${metadata.name}: ${failureOf(error, 'bundle').why}`)));
+      missing.push(archivedLines(`log of pod ${namespace}/${metadata.name}: ${failureOf(error, 'bundle').why}`, names));
     }
   }
   return found;
@@ -235,8 +241,8 @@ function readmeOf(time: string, members: readonly TarMember[], missing: readonly
     ...(missing.length === 0 ? ['Nothing is missing.'] : ['Missing:', ...missing.map((one) => `- ${one}`)]),
     '',
     'No Secret was read. Of annotations and labels that are not of Kiln or Kube-OVN there is the key, of other fields nothing ([dropped]).',
-    'Of annotations, conditions and Events, a text that is no address, number, name of an object or the like is [text of N characters].',
-    'In the rest, texts that look like keys, tokens or passwords are replaced by [redacted]. Read it before you hand it over.',
+    'A text that is no address, number, name of an object or the like is [text of N characters]; of a log, so is each such word.',
+    'Read it before you hand it over.',
     '',
   ].join('\n');
 }

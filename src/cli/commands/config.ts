@@ -1,6 +1,6 @@
 /** `kiln config`: every setting, its value and its source. */
 import { stringify } from 'yaml';
-import { redactedText } from '../../runtime/redaction.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import type { Configured, Source } from '../settings/configuration.ts';
 import type { StartFlags } from '../settings/start-flags.ts';
 
@@ -45,7 +45,7 @@ export function config(
 function valueOf(text: string | undefined, value: unknown): Printed['value'] {
   if (text === undefined) return undefined;
   if (typeof value === 'boolean' || (typeof value === 'number' && String(value) === text)) return value;
-  return redactedText(text);
+  return withoutSecrets(text);
 }
 
 /** A line of a file for `--config`: settings without a value are comments. */

@@ -7,7 +7,7 @@ import type { SelectedChange, Selection } from '../../journal/selection.ts';
 import { selectedChanges } from '../../journal/selection.ts';
 import { changedOwnerText } from '../../journal/owner-text.ts';
 import { identityOf } from '../../nb/row-id.ts';
-import { redactedText } from '../../runtime/redaction.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { JournalReadFlags } from '../arguments/journal-arguments.ts';
 import { addJournalFlags, journalOf } from '../arguments/journal-arguments.ts';
@@ -92,7 +92,7 @@ export function selectionOf({ since, row = [] }: JournalReadFlags, owners: reado
 const MOST_PROBLEMS = 5;
 
 export function sayProblems({ problems }: ReadJournal, say: (line: string) => void): void {
-  for (const problem of problems.slice(0, MOST_PROBLEMS)) say(redactedText(`warning: ${problem}`));
+  for (const problem of problems.slice(0, MOST_PROBLEMS)) say(withoutSecrets(`warning: ${problem}`));
   if (problems.length > MOST_PROBLEMS) say(`warning: and ${problems.length - MOST_PROBLEMS} more parts that cannot be read`);
 }
 

@@ -11,7 +11,7 @@ import { connectionFromKubeconfig } from '../../kube/transport/connection.ts';
 import type { Connection } from '../../kube/transport/connection.ts';
 import type { TransportOptions } from '../../kube/transport/transport.ts';
 import { KubeTransport } from '../../kube/transport/transport.ts';
-import { redactedText } from '../../runtime/redaction.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import type { Paint } from '../../explain/tree-text.ts';
 import type { Line, Output } from '../output/terminal.ts';
@@ -161,7 +161,7 @@ export async function onCluster(
   } catch (error) {
     const failure = failureOf(error, name);
     printErrorText(failureText(failure));
-    if (flags.verbose === true) printErrorText(redactedText(inspect(error)));
+    if (flags.verbose === true) printErrorText(withoutSecrets(inspect(error)));
     return failure.exit;
   } finally {
     await client?.close();

@@ -1,6 +1,7 @@
 /** The TLS files for the Northbound database: reads and checks them, and names the flag in messages. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { knowSecret } from '../../text/known-secrets.ts';
 
 export interface OvnCertificateFiles {
   readonly ovnCa: string;
@@ -19,6 +20,7 @@ export function readOvnCertificates({ ovnCa, ovnCert, ovnKey }: OvnCertificateFi
   const read = { ca: contents('--ovn-ca', ovnCa), cert: contents('--ovn-cert', ovnCert), key: contents('--ovn-key', ovnKey) };
   parsed('--ovn-ca', ovnCa, 'certificate', () => new X509Certificate(read.ca));
   const certificate = parsed('--ovn-cert', ovnCert, 'certificate', () => new X509Certificate(read.cert));
+  knowSecret(read.key);
   const key = parsed('--ovn-key', ovnKey, 'private key without a passphrase', () => createPrivateKey(read.key));
   if (!certificate.checkPrivateKey(key)) throw new Error(`--ovn-key ${ovnKey} is not the key of the certificate in --ovn-cert ${ovnCert}`);
   return read;

@@ -3,7 +3,7 @@
  */
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import { isKubeError } from '../../kube/errors.ts';
-import { redactedText } from '../../runtime/redaction.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { commandText } from '../../text/command-text.ts';
 import { visible } from '../../text/visible-text.ts';
 import { KUBE_ADVICE } from './error-advice.ts';
@@ -63,5 +63,5 @@ const ANSWERS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 ]);
 
 export function failureText({ message, why, next }: CommandFailure): string {
-  return `${redactedText(`error: ${visible(message)}\n  why: ${visible(why)}\n  next: ${visible(next)}`)}\n`;
+  return `${withoutSecrets(`error: ${visible(message)}\n  why: ${visible(why)}\n  next: ${visible(next)}`)}\n`;
 }

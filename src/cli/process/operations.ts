@@ -7,6 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { parseBindAddress, serveOperations } from '../../runtime/operations-server.ts';
 import { VERSION } from '../../runtime/version.ts';
+import { knowSecret } from '../../text/known-secrets.ts';
 
 /** Default address of metrics and probes: this host alone. */
 export const DEFAULT_BIND = '127.0.0.1:10670';
@@ -36,6 +37,7 @@ export function readMetricsToken(file: string): string {
   }
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))
     throw new Error(`--metrics-token-file ${file} holds no token: one word of at least ${SHORTEST_TOKEN} characters`);
+  knowSecret(token);
   return token;
 }
 

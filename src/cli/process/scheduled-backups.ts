@@ -8,7 +8,7 @@ import { BackupSchedule } from '../../backup/schedule.ts';
 import type { Log } from '../../runtime/log.ts';
 import { ownProgram } from '../../runtime/own-program.ts';
 import type { MetricSink } from '../../runtime/metrics.ts';
-import { redactedText } from '../../runtime/redaction.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { systemClock } from '../../timing/clock.ts';
 
 export interface BackupSettings {
@@ -65,7 +65,7 @@ function backUp(directory: string, settings: BackupSettings, signal: AbortSignal
   return new Promise((done, fail) => {
     execFile(file, program, { signal, timeout: MOST_MS, maxBuffer: 1_024 * 1_024 }, (error, _, stderr) => {
       if (error === null) return done();
-      const told = redactedText(
+      const told = withoutSecrets(
         stderr
           .trim()
           .replaceAll(/\s*\n\s*/g, ': ')

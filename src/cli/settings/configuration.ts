@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { parseDocument } from 'yaml';
-import { redactedText } from '../../runtime/redaction.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { commandText } from '../../text/command-text.ts';
 import { editDistance } from '../../text/edit-distance.ts';
 
@@ -145,7 +145,7 @@ function valueText(value: unknown): string | undefined {
 function parse(option: Option, text: string, where: string): unknown {
   if (!option.required && !option.optional) {
     if (text === 'true' || text === 'false') return text === 'true';
-    throw new ConfigurationError(`${where}: "${redactedText(text)}" is neither true nor false.`);
+    throw new ConfigurationError(`${where}: "${withoutSecrets(text)}" is neither true nor false.`);
   }
   if (text === '' && option.defaultValue === undefined) return undefined;
   if (option.parseArg === undefined) return text;
@@ -154,7 +154,7 @@ function parse(option: Option, text: string, where: string): unknown {
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     const allowed = option.argChoices === undefined ? '' : `"${text}" is none of ${option.argChoices.join(', ')}.`;
-    throw new ConfigurationError(redactedText(`${where}: ${allowed || error.message}`), { cause: error });
+    throw new ConfigurationError(withoutSecrets(`${where}: ${allowed || error.message}`), { cause: error });
   }
 }
 
@@ -175,7 +175,7 @@ function readFile(path: string, settings: readonly Setting[], allKeys: string): 
       `${path} holds more than one YAML document: another begins at line ${fault.linePos?.[0].line ?? 2}; write all settings into one, without "---" between them`,
     );
   if (fault !== undefined)
-    throw new ConfigurationError(redactedText(`${path} is not YAML: ${(fault.message.split('\n')[0] ?? '').replace(/:$/, '')}`));
+    throw new ConfigurationError(withoutSecrets(`${path} is not YAML: ${(fault.message.split('\n')[0] ?? '').replace(/:$/, '')}`));
   const content: unknown = document.toJS();
   if (content === null || content === undefined) return new Map();
   if (typeof content !== 'object' || Array.isArray(content))

@@ -15,7 +15,7 @@ export function logTransaction(
 ): void {
   if (error !== undefined && isServerWide(error)) return northboundFailures.failed(error);
   if (error === undefined || error.outcome === 'rejected') northboundFailures.accepted();
-  if (ok) log.debug('transaction', { rows, operations, ...counts });
+  if (ok) log.debug('transaction', { rows, operations, counts });
   else if (error?.outcome === 'unknown') log.warn('transaction without an answer', { rows, code: error.code, error: error.message });
   else log.warn('transaction failed', { rows, code: error?.code, error: error?.message, setAside });
 }

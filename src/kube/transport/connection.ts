@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { parse as parseYaml } from 'yaml';
+import { knowAuthorization, knowSecret } from '../../text/known-secrets.ts';
 import { KubeError } from '../errors.ts';
 import { UNUSED_BY_KUBECONFIG } from './unused-parts.ts';
 
@@ -50,6 +51,8 @@ export interface ConnectionParameters {
 /** A connection from given values, for the laboratory and tests. */
 export function connectionTo(parameters: ConnectionParameters): Connection {
   const { server, namespace, ca, cert, key, token } = parameters;
+  knowSecret(token);
+  knowSecret(key);
   const credentials: Credentials = {
     tls: { ca, cert, key },
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -189,7 +192,17 @@ function modifiedAt(path: string | undefined): number | undefined {
 
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions & { ca?: Buffer; cert?: Buffer | string; key?: Buffer | string } = {};
-  await config.applyToHTTPSOptions(options);
+  const { token, password, exec } = config.getCurrentUser() ?? {};
+  knowSecret(token);
+  knowSecret(password);
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (error) {
+    if (exec === undefined) throw error;
+    // What such a program prints, or the parser quotes of it, may be a token.
+    throw new Error(`the credential program ${exec.command ?? ''} of the kubeconfig failed: run it by hand to see why`, { cause: error });
+  }
+  knowSecret(options.key);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     if (value !== undefined) headers[name.toLowerCase()] = String(value).trim();
@@ -197,6 +210,7 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   if (typeof options.auth === 'string' && headers['authorization'] === undefined) {
     headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
   }
+  knowAuthorization(headers['authorization']);
   return {
     tls: {
       ca: options.ca,

@@ -9,6 +9,7 @@ export class KubeConfig {
   getCurrentContext(): string;
   getContextObject(name: string): { readonly namespace?: string } | null;
   getCurrentCluster(): { readonly server: string; readonly proxyUrl?: string } | null;
+  getCurrentUser(): { readonly token?: string; readonly password?: string; readonly exec?: { readonly command?: string } } | null;
   getUsers(): { readonly name: string; token?: string; authProvider?: unknown }[];
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }

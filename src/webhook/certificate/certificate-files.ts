@@ -8,6 +8,7 @@ import type { Credential } from '../../certificates/authority.ts';
 import type { Clock, TimerHandle } from '../../timing/clock.ts';
 import { systemClock } from '../../timing/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { knowSecret } from '../../text/known-secrets.ts';
 
 /** Kubelets refresh the files of a Secret about once a minute. */
 const CHECK_MS = 10_000;
@@ -31,6 +32,7 @@ export function certificateFilesIfThere(certificateFile: string, keyFile: string
 /** @throws Error if the files cannot be used; its message is for the user */
 export function readCertificateFiles(certificateFile: string, keyFile: string): Credential {
   const credential = { certificate: contents('--webhook-cert', certificateFile), key: contents('--webhook-key', keyFile) };
+  knowSecret(credential.key);
   const certificate = parsed(`certificate in ${certificateFile}`, () => new X509Certificate(credential.certificate));
   const key = parsed(`key in ${keyFile}`, () => createPrivateKey(credential.key));
   if (!certificate.checkPrivateKey(key)) throw new Error(`the key in ${keyFile} is not that of the certificate in ${certificateFile}`);

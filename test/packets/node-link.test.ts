@@ -88,7 +88,7 @@ test('a route that the kernel refuses is named, and those after it are there', {
   const failure = await made({ ...LINK, routes: [wrong, ...LINK.routes] });
   assert.match(
     failure ?? '',
-    /^device ovn0: ip route replace 10\.15\.0\.0\/16 via 192\.0\.2\.1 dev ovn0: Error: Nexthop has invalid gateway\.$/,
+    /^device ovn0: ip route add 10\.15\.0\.0\/16 via 192\.0\.2\.1 dev ovn0 proto 111: Error: Nexthop has invalid gateway\.$/,
   );
   assert.match(await routes(4), /10\.16\.0\.0\/16 via 100\.64\.0\.1[^]*10\.17\.0\.0\/16 via 100\.64\.0\.1/);
   assert.match(await routes(6), /fd00:16::\/112 via fd00:64::1/);

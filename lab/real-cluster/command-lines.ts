@@ -21,6 +21,9 @@ export function etcdCommand(program: string, directory: string, clientUrl: strin
 }
 
 const SERVICE_RANGE = '10.96.0.0/12';
+/** Older servers take one family of Services alone. */
+const BOTH_FAMILIES_SINCE = 21;
+const SERVICE_RANGES = `${SERVICE_RANGE},fd00:10:96::/112`;
 
 /** How nodes reach an API server, and the range of Services. */
 export interface ServingPlace {
@@ -35,7 +38,9 @@ export function apiServerCommand(
   port: number,
   etcdUrl: string,
   place: ServingPlace | undefined,
+  minor: number,
 ): CommandLine {
+  const ranges = place?.serviceRange ?? (minor < BOTH_FAMILIES_SINCE ? SERVICE_RANGE : SERVICE_RANGES);
   return [
     program,
     `--etcd-servers=${etcdUrl}`,
@@ -45,7 +50,7 @@ export function apiServerCommand(
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${credentials.serviceAccountKey}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
-    `--service-cluster-ip-range=${place?.serviceRange ?? SERVICE_RANGE}`,
+    `--service-cluster-ip-range=${ranges}`,
     `--admission-control-config-file=${credentials.admissionConfiguration}`,
     '--allow-privileged=true',
     ...(credentials.forNodes === undefined || place === undefined ? withoutNodes() : withNodes(credentials.forNodes, place.address)),
@@ -56,9 +61,8 @@ export function apiServerCommand(
 function withoutNodes(): readonly string[] {
   return [
     '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
-    // The endpoints of the Service "kubernetes" must not be loopback addresses.
-    '--endpoint-reconciler-type=none',
+    // The endpoint of the Service "kubernetes" must not be a loopback address. Nothing listens at this one: it is for documents (RFC 5737).
+    '--advertise-address=192.0.2.1',
     '--authorization-mode=RBAC',
     '--disable-admission-plugins=ServiceAccount',
   ];

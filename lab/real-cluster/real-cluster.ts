@@ -229,7 +229,7 @@ export class RealCluster implements AsyncDisposable {
     const exposed = place === undefined ? [] : await exposeAll([clientPort, port], place, directory);
     const commands: Readonly<Record<ClusterDaemon, CommandLine>> = {
       etcd: etcdCommand(programPath('etcd'), directory, etcdUrl, `http://127.0.0.1:${peerPort}`),
-      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl, place),
+      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl, place, await apiServerMinor()),
       'kube-controller-manager': controllerManagerCommand(manager, credentials, await minorVersion(manager)),
       'kube-scheduler': schedulerCommand(this.#withScheduler ? programPath('kube-scheduler') : 'kube-scheduler', credentials),
     };

@@ -105,8 +105,8 @@ export const FAILURE_CASES: readonly FailureCase[] = [
   ),
   ...family(
     'Services and load balancers',
-    ['C71', 'the second address of a Service goes with it', { waitsFor: ['Service'] }],
-    ['C73', 'a rule of several protocols leaves no entry', { waitsFor: ['SwitchLBRule', 'Service'] }],
+    ['C71', 'the second address of a Service goes with it'],
+    ['C73', 'a rule of several protocols leaves no entry', { waitsFor: ['SwitchLBRule'] }],
   ),
   ...family(
     'Routes, policies and sets',

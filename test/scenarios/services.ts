@@ -39,9 +39,37 @@ async function vipsOf(cluster: ScenarioCluster, balancer: string, address: strin
     .map(([key, to]) => `${key} ${to}`);
 }
 
+/** Older servers have no EndpointSlices of v1: Kiln leaves Services to kube-proxy there. */
+const SLICES_SINCE = 21;
+
 export const services: readonly Scenario[] = [
   {
+    name: 'C71 a Service of both families has a vip of each address, and each goes with it, five times over',
+    // The laboratory's API server gives addresses of one family.
+    only: 'real',
+    apiServerSince: SLICES_SINCE,
+    run: async (cluster) => {
+      const networks = namespaceYaml('both-main') + tenantYaml('both-red', '10.232.0.0/24');
+      await cluster.apply(networks);
+      const balancers = { 'both-main': 'cluster-udp-loadbalancer', 'both-red': 'vpc-both-red-udp-load' };
+      const spec = { ipFamilyPolicy: 'RequireDualStack', ports: [{ port: 53, protocol: 'UDP' }] };
+      for (const life of [1, 2, 3, 4, 5])
+        for (const [namespace, balancer] of Object.entries(balancers)) {
+          await cluster.apply(serviceYaml(namespace, 'twofold', spec));
+          const addresses = (await cluster.get('service', 'twofold', namespace)).spec['clusterIPs'] as readonly string[];
+          assert.equal(addresses.length, 2);
+          const vips = async (): Promise<readonly string[]> =>
+            (await Promise.all(addresses.map((one) => vipsOf(cluster, balancer, one.includes(':') ? `[${one}]` : one)))).flat();
+          await cluster.eventually(`both vips in ${balancer}, life ${life}`, async () => (await vips()).length === 2);
+          await cluster.kubectl(['delete', 'service', 'twofold', '-n', namespace]);
+          await cluster.eventually(`no vip in ${balancer}, life ${life}`, async () => (await vips()).length === 0);
+        }
+      await cluster.removeAll(networks);
+    },
+  },
+  {
     name: 'a Service of the default Vpc and one of a tenant reach their pods in ovn-trace, refuse at once without endpoints, and leave no vip behind',
+    apiServerSince: SLICES_SINCE,
     run: async (cluster) => {
       const served = [
         namespaceYaml('served') + tenantYaml('served-red', '10.231.0.0/24'),

@@ -142,3 +142,21 @@ test('the command for a row without a name of its own can be run: by UUID where 
   assert.equal(next(rowId('DHCP_Options', 'gone', 'IPv4', '')), 'ovn-nbctl list DHCP_Options');
   assert.equal(next(PORT), 'ovn-nbctl list Logical_Switch_Port web.shop');
 });
+
+test('a load balancer that Kube-OVN made without keys is not called that of another program; others are', () => {
+  const { bench } = new PodScene();
+  const found = (name: string, keys: object): readonly string[] => {
+    const uuid = [...bench.northbound.table('Load_Balancer')].find(([, row]) => row['name'] === name)?.[0];
+    if (uuid !== undefined) bench.removeForeignRow('Load_Balancer', uuid);
+    bench.foreignRow('Load_Balancer', UUID, { name, external_ids: keys });
+    const conflicts = [{ id: rowId('Load_Balancer', name), message: 'm' }];
+    const groups = auditGroups(sources({ world: bench.world, conflicts }));
+    bench.removeForeignRow('Load_Balancer', UUID);
+    return groups.flatMap(({ invariant, cause, findings }) => findings.map(({ next }) => `${invariant} ${cause}: ${next}`));
+  };
+  for (const name of ['cluster-tcp-loadbalancer', 'cluster-udp-session-loadbalancer', 'vpc-blue-sctp-sess-load'])
+    assert.deepEqual(found(name, {}), [`I3 a row of Kube-OVN has no keys of its vendor: ovn-nbctl list Load_Balancer ${name}`]);
+  const others = ['I6 a row of another program has the name that an object needs: kiln neighbours'];
+  assert.deepEqual(found('cluster-tcp-loadbalancer', { 'k8s.ovn.org/kind': 'Service' }), others);
+  assert.deepEqual(found('web', {}), others);
+});

@@ -13,6 +13,7 @@ import type { ClusterStatus, ProblemKind } from '../../explain/status.ts';
 import { wordsOf } from '../../explain/words.ts';
 import type { Invariant, Violation } from '../../invariants/violation.ts';
 import { GLOBAL_ROW } from '../../nb/global-keys.ts';
+import { isKeyless } from '../../nb/ownership.ts';
 import { identityOf, rowId, tableOf } from '../../nb/row-id.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { tableSpec } from '../../nb/tables.ts';
@@ -106,8 +107,7 @@ export function auditGroups(sources: AuditSources): readonly AuditGroup[] {
   for (const { table, name, why } of kept)
     put('I3', 'a row has no object', { subject: `${table} ${name}`, message: why, next: 'kiln gc plan' });
   for (const write of plan.objects) putObject(write, put);
-  for (const { id, message } of conflicts)
-    put('I6', 'a row of another program has the name that an object needs', { subject: rowText(id), message, next: 'kiln neighbours' });
+  for (const { id, message } of conflicts) putConflict(world, id, message, put);
   for (const { what, kind, key, message, next } of status.findings)
     if (what !== 'left over') put(OF_STATUS[what], what, { subject: `${kind} ${key}`, message, next: lookingFirst(next) });
   for (const { object, rows, isBeside } of leftovers) {
@@ -178,6 +178,24 @@ function lookAt(world: World, id: RowId): string {
   const [parent = ''] = name.split('|');
   const inside = tableSpec(table).parents.find((of) => world.rows.state(rowId(of.table, parent)) !== undefined);
   return inside === undefined ? commandText`ovn-nbctl list ${table}` : commandText`ovn-nbctl list ${inside.table} ${parent}`;
+}
+
+/** Kube-OVN before 1.15 made some rows without keys: its own migration knows them by their names, and so does an audit. */
+function putConflict(world: World, id: RowId, message: string, put: Put): void {
+  const subject = rowText(id);
+  const { rows } = world;
+  const row = rows.state(id);
+  const held = rows.column(id, 'external_ids');
+  const isKubeOvns = row !== undefined && isKeyless(tableOf(id), identityOf(id), held instanceof Map ? held : undefined, row.ownership);
+  if (!isKubeOvns) {
+    const cause = 'a row of another program has the name that an object needs';
+    return put('I6', cause, { subject, message, next: 'kiln neighbours' });
+  }
+  put('I3', 'a row of Kube-OVN has no keys of its vendor', {
+    subject,
+    message: "it is Kube-OVN's by its name, and no object names it: Kiln would leave it as it is, beside the object that needs it",
+    next: lookAt(world, id),
+  });
 }
 
 /** @param ofKiln false: a row that differs may be as another release of Kube-OVN writes it, and is no matter of a repair. */

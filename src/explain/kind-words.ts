@@ -33,8 +33,8 @@ export interface KindWords {
   readonly counts?: (family: 'v4' | 'v6') => readonly [used: string, free: string];
   /** Addresses that are neither in use nor free, with what has them. */
   readonly keptBack?: (world: World, key: string) => readonly string[];
-  /** Few addresses left are a finding. */
-  readonly runsFull?: true;
+  /** Whether few addresses left are a finding. Missing: never. */
+  readonly runsFull?: (world: World, key: string) => boolean;
   /** How its objects are counted in the line of a running laboratory. */
   readonly counted?: readonly [one: string, several: string];
   /** `kiln delete` does not delete its objects. */

@@ -248,16 +248,19 @@ function isLeavingFamily({ spec }: AnyObservedObject, family: string): boolean {
 }
 
 function nearlyFull(world: World, chosen: Chosen): Finding[] {
-  return RESOURCE_NAMES.filter((resource) => wordsOf(resource).runsFull === true).flatMap((resource) =>
-    objectsOf(world, resource, chosen).flatMap(([key, object]) =>
+  return RESOURCE_NAMES.flatMap((resource) => {
+    const { runsFull } = wordsOf(resource);
+    if (runsFull === undefined) return [];
+    const counted = objectsOf(world, resource, chosen).filter(([key]) => runsFull(world, key));
+    return counted.flatMap(([key, object]) =>
       addressesCounted(resource, object).flatMap(({ family, used, free }): Finding[] => {
         const all = Number(free) + Number(used);
         if (Number(used) === 0 || Number(free) >= NEARLY_FULL * all || isLeavingFamily(object, family)) return [];
         const message = `${traitsOf(resource).kind} ${key} has ${countText(Number(free))} of ${countText(all)} ${family} addresses left`;
         return [finding('nearly full', resource, key, message, object.metadata.creationTimestamp)];
       }),
-    ),
-  );
+    );
+  });
 }
 
 /** Patterns of the setting `neighbours` that match rows of Kiln. They protect nothing of these: else Kiln could not look after its own rows. */

@@ -1,3 +1,4 @@
+import { isCutOff } from '../../compile/subnet/validity/underlay.ts';
 import type { KindWords } from '../../explain/kind-words.ts';
 import { formatAddress } from '../../net/address.ts';
 import { nodeAddressesIn } from '../node/table/node-addresses.ts';
@@ -14,5 +15,6 @@ export const words: KindWords = {
     const more = all.length > NODES_SHOWN ? ` and ${all.length - NODES_SHOWN} more` : '';
     return [`of nodes, not given to others: ${all.slice(0, NODES_SHOWN).join(', ')}${more}`];
   },
-  runsFull: true,
+  // Of one that is cut off none is available, however many are in use.
+  runsFull: (world, name) => !world.glance(() => world.ask(isCutOff, name)),
 };

@@ -24,7 +24,7 @@ import { mtuInUse } from '../validity/mtu-under-pods.ts';
 import { networkInUse } from '../validity/subnet-networks.ts';
 import { externalProblem } from '../validity/subnet-ready.ts';
 import { emittedSubnet } from '../validity/subnet-state.ts';
-import { localnetId, subnetUnderlay } from '../validity/underlay.ts';
+import { isCutOff, localnetId, subnetUnderlay } from '../validity/underlay.ts';
 import { interconnectionName } from '../../../kinds/subnet/dependencies/interconnection.ts';
 import { isConnected } from '../rows/subnet-interconnection.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
@@ -41,22 +41,24 @@ export const subnetUsageStatus: Rule = {
     const usage = world.usage.get(name);
     const view = world.ask(subnetView, name);
     if (view === undefined || usage === undefined) return [];
+    const none = world.ask(isCutOff, name);
     return [
       {
         kind: 'patch',
         resource: 'subnets',
         key: name,
         uid: view.uid,
-        status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) },
+        status: { ...familyStatus('v4', usage.v4, none), ...familyStatus('v6', usage.v6, none) },
       },
     ];
   },
 };
 
-function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<string, Json>> {
+/** @param none no address is available at present */
+function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage, none: boolean): Readonly<Record<string, Json>> {
   return {
-    [`${family}availableIPs`]: usage.available,
-    [`${family}availableIPrange`]: usage.availableRange,
+    [`${family}availableIPs`]: none ? 0n : usage.available,
+    [`${family}availableIPrange`]: none ? '' : usage.availableRange,
     [`${family}usingIPs`]: usage.using,
     [`${family}usingIPrange`]: usage.usingRange,
   };

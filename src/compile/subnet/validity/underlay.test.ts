@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkInvariants } from '../../../invariants/check-invariants.ts';
 import { statusOf } from '../../../explain/status.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import { PodScene } from '../../../testing/pod-scene.ts';
@@ -249,4 +250,32 @@ test('a pod cannot have the name of the localnet port of a Subnet', () => {
   const object = made.bench.object('pods', 'shop/localnet');
   assert.ok(object);
   assert.match(conditionOf('pods', object, 'kiln.io/NetworkBound')?.message ?? '', /Subnet shop/);
+});
+
+test('a Subnet whose Vlan is in conflict, missing, or without its network has no available address; its running network keeps the count', () => {
+  const available = ({ bench }: PodScene, subnet = 'under'): unknown => {
+    const status = bench.object('subnets', subnet)?.['status'] as Readonly<Record<string, unknown>>;
+    return [status['v4availableIPs'], status['v4availableIPrange']];
+  };
+  const all = [252n, '10.4.0.3-10.4.0.254'];
+  const none = [0n, ''];
+  const made = scene();
+  const { bench } = made;
+  const holds = (expected: readonly unknown[], what: string): void => {
+    bench.converge();
+    assert.deepEqual(available(made), expected, what);
+    assert.deepEqual(checkInvariants({ world: bench.world, plan: { rows: [], objects: [] } }), [], what);
+    assert.equal(bench.writesAfterRestart(), 0);
+  };
+  holds(none, 'the Vlan does not exist');
+  assert.notDeepEqual(available(made, 'gated'), none, 'a logical gateway is a way out');
+  vlan(made, 'older');
+  vlan(made, 'v10');
+  holds(none, 'an older Vlan has the tag, and their ProviderNetwork does not exist');
+  network(made);
+  holds(none, 'an older Vlan has the tag');
+  bench.delete('vlans', 'older');
+  holds(all, 'its Vlan has the tag alone');
+  bench.delete('provider-networks', 'net1');
+  holds(all, 'it runs');
 });

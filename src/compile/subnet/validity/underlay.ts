@@ -52,6 +52,15 @@ export function localnetId(subnet: string): RowId {
   return rowId('Logical_Switch_Port', localnetPort(subnet));
 }
 
+/**
+ * Whether no pod of an underlay Subnet gets a network for as long as its Vlan, or what that names, is not in effect: none of its addresses counts
+ * as available. Not while its network runs.
+ */
+export const isCutOff: Query<boolean> = defineQuery(
+  'subnet-cut-off',
+  (world, name) => world.ask(localnetMissing, name) !== undefined && world.ask(subnetUnderlay, name).kind === 'waiting',
+);
+
 /** The sentence about an underlay Subnet whose pods have no way out; undefined for any other Subnet. */
 export const localnetMissing: Query<string | undefined> = defineQuery('subnet-localnet-missing', (world, name) => {
   const basics = world.ask(subnetBasics, name);

@@ -10,6 +10,7 @@ import { IntervalSet } from '../../../net/interval-set.ts';
 import { cidrRange, formatIntervals, parseRange } from '../../../net/range.ts';
 import { addressesOfPort, addressesShown, switchOfStray } from '../../../world/foreign-ports.ts';
 import { nodeAddressesIn } from '../../node/table/node-addresses.ts';
+import { isCutOff } from '../../../compile/subnet/validity/underlay.ts';
 import type { World } from '../../../world/world.ts';
 import type { HoldersBySubnet } from '../../../invariants/address-holders.ts';
 import type { Violation } from '../../../invariants/violation.ts';
@@ -23,10 +24,14 @@ export function subnetCounts(world: World, holders: HoldersBySubnet): readonly V
     if (!accepted || subnet.status?.v4usingIPs === undefined) continue;
     for (const family of [4, 6] as const)
       violations.push(
-        ...familyCounts(name, subnet, family, holders, [
-          ...(others.get(name) ?? []),
-          ...nodeAddressesIn(world, name).map(({ address }) => address),
-        ]),
+        ...familyCounts(
+          name,
+          subnet,
+          family,
+          holders,
+          [...(others.get(name) ?? []), ...nodeAddressesIn(world, name).map(({ address }) => address)],
+          world.glance(() => world.ask(isCutOff, name)),
+        ),
       );
   }
   return violations;
@@ -38,6 +43,7 @@ function familyCounts(
   family: Family,
   holders: HoldersBySubnet,
   others: readonly Address[],
+  cutOff: boolean,
 ): readonly Violation[] {
   const { spec, status } = subnet;
   const block = splitList(spec.cidrBlock ?? '')
@@ -59,7 +65,7 @@ function familyCounts(
   ]);
   // Includes addresses outside of a CIDR that was narrowed.
   const using = held.subtract(reserved.intersect(usable));
-  const available = usable.subtract(reserved).subtract(held).subtract(singles(others, family));
+  const available = cutOff ? IntervalSet.empty : usable.subtract(reserved).subtract(held).subtract(singles(others, family));
   const stored = {
     using: status?.[`${field}usingIPs`],
     usingRange: status?.[`${field}usingIPrange`] ?? '',

@@ -174,13 +174,14 @@ export function linkChange(output: LinkOutput, observed: Present): LinkChange {
     ...(mac === undefined || observed.mac === mac ? [] : [`link set dev ${name} address ${mac}`]),
     ...(mtu === undefined || observed.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
     ...(observed.up ? [] : [`link set dev ${name} up`]),
+    // Before the addresses: with the network of its gateway the kernel takes a route away.
+    ...surplus.map((route) => `route delete ${routeArguments(route, name)} proto ${PROTOCOL}`),
+    // They get the mark.
+    ...(observed.unmarked ?? []).map((route) => `route delete ${routeArguments(route, name)}`),
     ...observed.addresses.filter((address) => !addresses.includes(address)).map((address) => `address delete ${address} dev ${name}`),
     ...addresses.filter((address) => !observed.addresses.includes(address)).map((address) => `address add ${address} dev ${name}`),
     ...(linkLocal === undefined ? [] : [`address add ${linkLocal}/64 dev ${name} scope link`]),
     ...unconnected.map((address) => connectedRoute(address, name)),
-    ...surplus.map((route) => `route delete ${routeArguments(route, name)} proto ${PROTOCOL}`),
-    // They get the mark.
-    ...(observed.unmarked ?? []).map((route) => `route delete ${routeArguments(route, name)}`),
     // Never `replace`: a route of another program that came meanwhile stays, and this line fails.
     ...wanted
       .filter((route) => !observed.routes.includes(route))

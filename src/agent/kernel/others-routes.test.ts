@@ -188,3 +188,24 @@ test('property: random routes of others stay as they are, whatever ours are, and
     await kept('ours went');
   }
 });
+
+test('another join network: the address and the routes by its gateway follow in one write', { skip }, async () => {
+  await reset();
+  const at = (network: string): LinkOutput => ({
+    ...{ kind: 'link', name: OVN0, mac: undefined, mtu: undefined, addresses: [`${network}.2/16`] },
+    routes: [
+      { destination: '10.16.0.0/16', gateway: `${network}.1` },
+      { destination: '10.17.0.0/16', gateway: `${network}.1` },
+    ],
+  });
+  await ip('address', 'flush', 'dev', 'ovn0');
+  for (const network of ['100.64.0', '100.65.0', '172.30.0']) {
+    const host = new HostNetwork(programs);
+    const change = linkChange(at(network), nodeDevice(await host.read(), OVN0, at(network).routes) as never);
+    await host.write(change.lines);
+    const shown = `${await ip('-4', 'address', 'show', 'dev', 'ovn0')} ${await ip('-4', 'route', 'show', 'dev', 'ovn0')}`;
+    assert.ok(shown.includes(`${network}.2/16`), shown);
+    for (const destination of ['10.16.0.0/16', '10.17.0.0/16']) assert.ok(shown.includes(`${destination} via ${network}.1`), shown);
+    for (const other of ['100.64.0', '100.65.0'].filter((one) => one !== network)) assert.ok(!shown.includes(other), shown);
+  }
+});

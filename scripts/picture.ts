@@ -39,7 +39,9 @@ function picture(command: string, lines: readonly string[], theme: Theme): strin
   const rows = [`<tspan fill="${theme.prompt}">$</tspan> ${escaped(command)}`, ...lines.map((line) => painted(cut(line), theme))];
   const width = Math.ceil(WIDEST * COLUMN) + 2 * MARGIN;
   const height = BAR + rows.length * LINE + 2 * MARGIN;
-  const texts = rows.map((row, at) => `<text x="${MARGIN}" y="${BAR + MARGIN + (at + 0.7) * LINE}" xml:space="preserve">${row}</text>`);
+  const texts = rows.map(
+    (row, at) => `<text x="${MARGIN}" y="${(BAR + MARGIN + (at + 0.7) * LINE).toFixed(1)}" xml:space="preserve">${row}</text>`,
+  );
   const dots = [0, 1, 2].map((at) => `<circle cx="${MARGIN + at * 16}" cy="${BAR / 2}" r="5" fill="${theme.text}" opacity="0.25"/>`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,

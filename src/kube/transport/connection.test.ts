@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 import { KubeClient } from '../client/client.ts';
 import { type Connection, connectionFromCluster, connectionFromKubeconfig } from './connection.ts';
 import { PODS } from '../resource.ts';
+import { withoutSecrets } from '../../text/known-secrets.ts';
 import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { ScriptedApi } from '../testing/scripted-api.ts';
 import { KubeTransport } from './transport.ts';
@@ -183,6 +184,27 @@ describe('connections from a kubeconfig', () => {
     const path = kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: file('plugin'), interactiveMode: 'Never' } });
     await client(await connectionFromKubeconfig({ path })).list(PODS);
     assert.equal(seen.authorization, 'Bearer from-plugin');
+  });
+
+  it('tells nothing of what an exec plugin that fails prints', async () => {
+    for (const script of ['echo hunter22 >&2; exit 1', 'echo hunter22', `echo '{"kind":"ExecCredential" "hunter22"}'`]) {
+      writeFileSync(file('plugin'), `#!/bin/sh\n${script}\n`);
+      chmodSync(file('plugin'), 0o755);
+      const path = kubeconfig({
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: file('plugin'), interactiveMode: 'Never' },
+      });
+      await assert.rejects(client(await connectionFromKubeconfig({ path })).list(PODS), (error: Error) => {
+        assert.doesNotMatch(error.message, /hunter22/);
+        return /the credential program \S+plugin of the kubeconfig failed/.test(error.message);
+      });
+    }
+  });
+
+  it('makes its tokens and passwords known, so that no text gives them back', async () => {
+    await (await connectionFromKubeconfig({ path: kubeconfig({ token: 'my-own-token' }) })).credentials(false);
+    await (await connectionFromKubeconfig({ path: kubeconfig({ username: 'me', password: 'Open-Sesame' }) })).credentials(false);
+    for (const text of ['my-own-token', 'Open-Sesame', Buffer.from('me:Open-Sesame').toString('base64')])
+      assert.equal(withoutSecrets(`the proxy says ${text}`), 'the proxy says [redacted]');
   });
 
   it("loads none of the library's generated clients", () => {

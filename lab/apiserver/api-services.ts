@@ -32,7 +32,6 @@ const GROUP_PRIORITIES: Readonly<Record<string, number>> = {
   'storage.k8s.io': 16_800,
   'apiextensions.k8s.io': 16_700,
   'admissionregistration.k8s.io': 16_700,
-  'scheduling.k8s.io': 16_600,
   'coordination.k8s.io': 16_500,
   'node.k8s.io': 16_300,
   'discovery.k8s.io': 16_200,

@@ -1,6 +1,6 @@
 /**
  * The objects that every cluster has from the start: an account and the authority's certificate in each namespace, the Service of the API
- * server, the system priorities and the default roles. A deleted one is created again.
+ * server and the default roles. A deleted one is created again.
  */
 import { object } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -76,18 +76,6 @@ const DISCOVERY = [
 ];
 
 const OF_THE_CLUSTER: readonly Wanted[] = [
-  ...[
-    [
-      'system-cluster-critical',
-      2_000_000_000,
-      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
-    ] as const,
-    ['system-node-critical', 2_000_001_000, 'Used for system critical pods that must not be moved from their current node.'] as const,
-  ].map(([name, value, description]) => ({
-    group: 'scheduling.k8s.io',
-    plural: 'priorityclasses',
-    object: { metadata: { name }, value, description },
-  })),
   role('cluster-admin', [
     { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
     { nonResourceURLs: ['*'], verbs: ['*'] },
@@ -172,7 +160,7 @@ export class ClusterObjects extends StoreController {
           data: { ...object(item['data']) },
         }));
     } catch (error) {
-      // A quota or a taken address makes the write fail: the cluster works without this object.
+      // A taken address makes the write fail: the cluster works without this object.
       if (!(error instanceof ApiError)) throw error;
     }
   }

@@ -23,9 +23,6 @@ import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { refuseHugeObjects } from './object-size.ts';
 import { OpenApi } from './openapi.ts';
 import { Operations } from './operations.ts';
-import { priorityOfPods, rulesOfPriorityClasses } from './priorities.ts';
-import { limitRangeBounds, limitRangeDefaults } from './quotas/limit-range.ts';
-import { ResourceQuotas } from './quotas/resource-quotas.ts';
 import { ResourceRegistry } from './registry.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { ResourceHandler } from './resource-handler.ts';
@@ -93,7 +90,6 @@ export class LabApiServer {
   readonly #frontProxy: FrontProxy;
   readonly #state: StateDirectory | undefined;
   readonly #api: LabApi;
-  readonly #quotas: ResourceQuotas;
   readonly #clusterObjects: ClusterObjects;
   readonly #volumes: VolumeProtection;
   readonly #roles: RoleAggregation;
@@ -114,12 +110,7 @@ export class LabApiServer {
     this.#frontProxy = createFrontProxy(environment.now());
     this.#api = new LabApi(environment, store);
     for (const definition of [...keptResources(), ...clusterServiceResources()]) this.#api.registry.add(definition);
-    this.#api.operations.addGuard(limitRangeDefaults(store));
-    this.#api.operations.addGuard(priorityOfPods(store));
-    this.#api.operations.addGuard(rulesOfPriorityClasses(store));
-    this.#api.operations.addVerdict(limitRangeBounds(store));
     this.#api.operations.addVerdict(refuseHugeObjects);
-    this.#quotas = new ResourceQuotas(this.#api.operations, this.#api.registry);
     this.#clusterObjects = new ClusterObjects(this.#api.operations, this.#api.registry, this.#credentials.authority);
     this.#volumes = new VolumeProtection(this.#api.operations, this.#api.registry);
     this.#roles = new RoleAggregation(this.#api.operations, this.#api.registry);
@@ -177,7 +168,6 @@ export class LabApiServer {
     this.#volumes.stop();
     this.#roles.stop();
     this.#apiServices.stop();
-    this.#quotas.stop();
     this.#api.stop();
     await this.#http.close();
     await this.#state?.close();

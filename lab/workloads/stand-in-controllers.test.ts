@@ -13,6 +13,7 @@ import type { KubeObject } from '../../src/kube/resource.ts';
 import { PODS } from '../../src/kube/resource.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { LabApiServer } from '../apiserver/server.ts';
+import { forbidden } from '../apiserver/status.ts';
 import { StandInKubelet } from '../kubelet/stand-in-kubelet.ts';
 import { findKubernetesProgram } from '../programs/kubernetes.ts';
 import { StandInControllers } from './stand-in-controllers.ts';
@@ -134,11 +135,15 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
   for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet'])
     test(`a ${kind} whose pods are rejected reports why, once, and creates them when they are accepted`, async () => {
       const name = `refused-${kind.toLowerCase()}`;
-      const priority = `late-${kind.toLowerCase()}`;
       const labels = { app: name };
-      const spec = { hostNetwork: true, priorityClassName: priority, containers: [{ name: 'main', image: 'one' }] };
+      const spec = { hostNetwork: true, containers: [{ name: 'main', image: 'one' }] };
+      const why = 'an admission plugin wants it so';
+      let isRefused = true;
+      api.operations.addGuard(({ verb, definition, name: pod, object }) => {
+        if (verb === 'create' && definition.table === 'pods' && isRefused && object?.metadata.labels?.['app'] === name)
+          throw forbidden(definition, pod, why);
+      });
       await apply(kind, name, { ...(kind === 'DaemonSet' ? {} : { replicas: 2 }), template: { metadata: { labels }, spec } });
-      const why = `no PriorityClass with name ${priority} was found`;
       const events = async (reason: string): Promise<readonly { readonly message: string }[]> =>
         (
           JSON.parse(await kubectl(['get', 'events', '--field-selector', `reason=${reason}`, '-o', 'json'])) as {
@@ -156,7 +161,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
         await until('the Deployment says so', async () =>
           /ReplicaFailure +True +FailedCreate/.test(await kubectl(['describe', 'deploy', name])),
         );
-      await kubectl(['create', 'priorityclass', priority, '--value=10']);
+      isRefused = false;
       await kubectl(['rollout', 'status', kind, name, WAIT]);
       assert.equal((await events('FailedCreate')).length, 1, 'the same is not reported again');
       await until('Events report what was created', async () => (await events('SuccessfulCreate')).length >= 2);
@@ -166,7 +171,6 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
           async () => !/ReplicaFailure/.test(await kubectl(['get', 'deploy,rs', '-l', `app=${name}`, '-o', 'yaml'])),
         );
       await kubectl(['delete', kind, name, '--cascade=foreground', WAIT]);
-      await kubectl(['delete', 'priorityclass', priority]);
     });
 
   for (const kind of ['StatefulSet', 'DaemonSet'] as const)

@@ -149,15 +149,6 @@ function subjects(kind: string): Cell {
       .join(', ');
 }
 
-function quotaUse(ofLimits: boolean): Cell {
-  return (item) =>
-    Object.entries(object(at(item, 'status', 'hard')))
-      .filter(([name]) => name.startsWith('limits') === ofLimits)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, hard]) => `${name}: ${text(at(item, 'status', 'used', name)) || '0'}/${String(hard)}`)
-      .join(', ');
-}
-
 export const CREATED = column('Created At', 'date', (item) => item.metadata.creationTimestamp);
 const ROLE = column('Role', 'string', (item) => `${text(at(item, 'roleRef', 'kind'))}/${text(at(item, 'roleRef', 'name'))}`);
 const BINDING = [
@@ -276,8 +267,6 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
   ],
   customresourcedefinitions: [CREATED],
-  limitranges: [CREATED],
-  resourcequotas: [AGE, column('Request', 'string', quotaUse(false)), column('Limit', 'string', quotaUse(true))],
   clusterroles: [CREATED],
   roles: [CREATED],
   clusterrolebindings: BINDING,

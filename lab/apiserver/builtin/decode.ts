@@ -1,7 +1,7 @@
 /** Decodes an object of a built-in kind as typed Go clients and servers do: nulls are absent, and types must match. */
 import type { Json } from '../json.ts';
 import { isObject, isRawJson } from '../json.ts';
-import { formatQuantity, parseQuantity } from '../quotas/quantity.ts';
+import { formatQuantity, parseQuantity } from '../quantity.ts';
 import { matchesFormat } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { omittedWhenEmpty } from './protobuf.ts';

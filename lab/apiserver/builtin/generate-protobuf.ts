@@ -17,7 +17,6 @@ const PACKAGES: readonly (readonly [path: string, prefix: string])[] = [
   ['api/coordination/v1', ''],
   ['api/batch/v1', ''],
   ['api/storage/v1', 'StorageV1'],
-  ['api/scheduling/v1', ''],
   ['api/node/v1', ''],
   ['api/certificates/v1', ''],
   ['api/policy/v1', ''],

@@ -4,11 +4,10 @@
  */
 import { at, list, text } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
-import { forbiddenField, invalidValue, required } from '../status.ts';
+import { required } from '../status.ts';
 import { autoscalers, firstAutoscalerVersion } from './autoscaler.ts';
 import { cronJobs, jobs, podTemplates, replicationControllers } from './batch.ts';
 import { define } from './define.ts';
-import { oneOf } from './field-rules.ts';
 import { ingressClasses, ingresses } from './ingress.ts';
 import { KEPT_COLUMNS as COLUMNS } from './kept-columns.ts';
 import { SCALE } from './kinds.ts';
@@ -25,34 +24,6 @@ function needs(...fields: string[]): Strategy {
       }),
   };
 }
-
-const SYSTEM_PRIORITIES = ['system-node-critical', 'system-cluster-critical'];
-const HIGHEST_PRIORITY = 1_000_000_000;
-
-const priorityClasses: Strategy = {
-  applyDefaults: (item) => {
-    item['preemptionPolicy'] ??= 'PreemptLowerPriority';
-    item['value'] ??= 0;
-  },
-  validate: (item, old) => [
-    ...(item.metadata.name.startsWith('system-') && !SYSTEM_PRIORITIES.includes(item.metadata.name)
-      ? [
-          forbiddenField(
-            'metadata.name',
-            `priority class names with 'system-' prefix are reserved for system use only. error: ${item.metadata.name} is not a known system priority class`,
-          ),
-        ]
-      : []),
-    ...(Number(item['value']) > HIGHEST_PRIORITY && !SYSTEM_PRIORITIES.includes(item.metadata.name)
-      ? [forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`)]
-      : []),
-    ...oneOf(item['preemptionPolicy'], 'preemptionPolicy', ['PreemptLowerPriority', 'Never']),
-    ...(old !== undefined && item['value'] !== old['value'] ? [forbiddenField('value', 'may not be changed in an update.')] : []),
-    ...(old !== undefined && item['preemptionPolicy'] !== old['preemptionPolicy']
-      ? [invalidValue('preemptionPolicy', item['preemptionPolicy'], 'field is immutable')]
-      : []),
-  ],
-};
 
 const signingRequests: Strategy = {
   ...needs('spec.request', 'spec.signerName', 'spec.usages'),
@@ -160,12 +131,6 @@ export function keptResources(): ResourceDefinition[] {
       unconditionalUpdate: false,
       columns: COLUMNS.volumeattachments,
       strategy: needs('spec.attacher', 'spec.nodeName', 'spec.source'),
-    }),
-    define('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass', false, {
-      shortNames: ['pc'],
-      hasGeneration: true,
-      columns: COLUMNS.priorityclasses,
-      strategy: priorityClasses,
     }),
     define('node.k8s.io', 'v1', 'runtimeclasses', 'RuntimeClass', false, {
       unconditionalUpdate: false,

@@ -1,11 +1,9 @@
 /** The built-in resources of the laboratory: the kinds that a network controller and its users need. */
 import type { Environment } from '../environment.ts';
 import { timestamp } from '../environment.ts';
-import { at, isObject, list, object } from '../json.ts';
+import { list, object } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
 import { ALL_VERBS } from '../resource.ts';
-import { limitRangeErrors } from '../quotas/limit-range-rules.ts';
-import { quantityOf } from '../quotas/quantity.ts';
 import { invalidValue } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './access-roles.ts';
@@ -95,31 +93,6 @@ const budgetStrategy: Strategy = {
   },
 };
 
-const quotaStrategy: Strategy = {
-  prepareCreate: (quota) => void (quota['status'] = {}),
-  validate: (quota) =>
-    Object.entries(object(at(quota, 'spec', 'hard'))).flatMap(([name, amount]) =>
-      quantityOf(amount).nano < 0n ? [invalidValue(`spec.hard[${name}]`, amount, 'must be greater than or equal to 0')] : [],
-    ),
-};
-
-/**
- * Unless the LimitRange names them: a container's default limit is its maximum, and its default request is that limit, else its minimum.
- */
-const limitRangeStrategy: Strategy = {
-  applyDefaults: (range) => {
-    for (const rule of list(at(range, 'spec', 'limits'))) {
-      if (!isObject(rule) || rule['type'] !== 'Container') continue;
-      const most = object(rule['max']);
-      const limits = { ...most, ...object(rule['default']) };
-      if (Object.keys(limits).length > 0) rule['default'] = limits;
-      const requests = { ...object(rule['min']), ...limits, ...object(rule['defaultRequest']) };
-      if (Object.keys(requests).length > 0) rule['defaultRequest'] = requests;
-    }
-  },
-  validate: limitRangeErrors,
-};
-
 const RBAC = 'rbac.authorization.k8s.io';
 
 export function builtinResources(store: ObjectStore, environment: Environment): ResourceDefinition[] {
@@ -140,7 +113,6 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       fieldSelectors: EVENT_FIELDS,
       createOnUpdate: true,
     }),
-    define('', 'v1', 'limitranges', 'LimitRange', true, { shortNames: ['limits'], strategy: limitRangeStrategy }),
     define('', 'v1', 'namespaces', 'Namespace', false, {
       // A real server does not offer `deletecollection` for namespaces either.
       verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
@@ -171,12 +143,6 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
         'status.podIP',
         'status.nominatedNodeName',
       ],
-    }),
-    define('', 'v1', 'resourcequotas', 'ResourceQuota', true, {
-      shortNames: ['quota'],
-      hasStatus: true,
-      returnsDeleted: true,
-      strategy: quotaStrategy,
     }),
     define('', 'v1', 'secrets', 'Secret', true, { fieldSelectors: ['type'], strategy: secrets }),
     define('', 'v1', 'serviceaccounts', 'ServiceAccount', true, { shortNames: ['sa'], returnsDeleted: true }),

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import { labelKeyProblems } from '../object-meta.ts';
-import { parseQuantity, quantityOf } from '../quotas/quantity.ts';
+import { parseQuantity, quantityOf } from '../quantity.ts';
 import type { FieldError } from '../status.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../status.ts';
 import {

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { at, equal, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
-import { quantityOf } from '../quotas/quantity.ts';
+import { quantityOf } from '../quantity.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../status.ts';

@@ -387,7 +387,7 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       ],
     },
   ],
-  'leases, priorities, Events, quotas and limits': [
+  'leases and Events': [
     {
       version: 'coordination.k8s.io/v1',
       plural: 'leases',
@@ -396,25 +396,10 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       expected: ['spec.leaseDurationSeconds Invalid', 'spec.leaseTransitions Invalid'],
     },
     {
-      version: 'scheduling.k8s.io/v1',
-      plural: 'priorityclasses',
-      kind: 'PriorityClass',
-      clusterWide: true,
-      body: { value: 2_000_000_000 },
-      expected: ['value Forbidden'],
-    },
-    {
       plural: 'events',
       kind: 'Event',
       body: { involvedObject: { kind: 'Pod', name: 'x', namespace: 'other' }, reason: 'A' },
       expected: ['involvedObject.namespace Invalid'],
-    },
-    { plural: 'resourcequotas', kind: 'ResourceQuota', body: { spec: { hard: { pods: '-1' } } }, expected: ['spec.hard[pods] Invalid'] },
-    {
-      plural: 'limitranges',
-      kind: 'LimitRange',
-      body: { spec: { limits: [{ type: 'Container', default: { cpu: '3' }, defaultRequest: { cpu: '1' }, max: { cpu: '2' } }] } },
-      expected: ['spec.limits[0].default[cpu] Invalid'],
     },
   ],
 };

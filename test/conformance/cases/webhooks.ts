@@ -32,7 +32,7 @@ export function webhookCases(holder: Holder): void {
     const name = fresh('hook');
     const hook = await startWebhook((review) => (review.request.name === 'probe' ? ALLOWED : answer(review)));
     await http.patch(`/api/v1/namespaces/${namespace}`, 'merge-patch', { metadata: { labels: { hooked: name } } });
-    const probes = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['limitranges'], scope: '*' };
+    const probes = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['serviceaccounts'], scope: '*' };
     const reply = await http.send('POST', HOOKS, {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
@@ -59,9 +59,9 @@ export function webhookCases(holder: Holder): void {
     });
     assert.equal(reply.status, 201, reply.text);
     open.push({ hook, path: `${HOOKS}/${name}` });
-    const probe = { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'probe' }, spec: { limits: [] } };
+    const probe = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'probe' } };
     await until('the server asks the webhook', async () => {
-      await http.send('POST', `/api/v1/namespaces/${namespace}/limitranges?dryRun=All`, probe);
+      await http.send('POST', `/api/v1/namespaces/${namespace}/serviceaccounts?dryRun=All`, probe);
       return hook.paths.some((path) => path.startsWith('/probe'));
     });
     hook.reviews.length = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { add, formatQuantity, parseQuantity, quantityOf } from './quantity.ts';
+import { formatQuantity, parseQuantity } from './quantity.ts';
 
 test('quantities are printed as an API server prints them', () => {
   const shown: readonly (readonly [given: string, printed: string])[] = [
@@ -29,11 +29,4 @@ test('quantities are printed as an API server prints them', () => {
     assert.equal(formatQuantity(quantity), printed, given);
   }
   for (const none of ['', 'm', '1 Gi', '1KB', 'x', '1e']) assert.equal(parseQuantity(none), undefined, none);
-});
-
-test('a sum has the notation of its first quantity', () => {
-  assert.equal(formatQuantity(add(quantityOf('1Gi'), quantityOf('512Mi'))), '1536Mi');
-  assert.equal(formatQuantity(add(quantityOf(undefined), quantityOf('512Mi'))), '512Mi');
-  assert.equal(formatQuantity(add(quantityOf('500m'), quantityOf('1'))), '1500m');
-  assert.equal(formatQuantity(add(quantityOf(2), quantityOf('1'))), '3');
 });

@@ -1,11 +1,10 @@
-/** Quantities of resources (`500m`, `1Gi`, `2e3`), exact to a billionth, with sums as an API server prints them. */
+/** Quantities of resources (`500m`, `1Gi`, `2e3`), exact to a billionth, printed as an API server prints them. */
 
 type Notation = 'decimal' | 'binary' | 'exponent';
 
 export interface Quantity {
   /** Billionths. */
   readonly nano: bigint;
-  /** The notation; a sum has the notation of its first term. */
   readonly notation: Notation;
 }
 
@@ -24,7 +23,7 @@ const DECIMAL: readonly (readonly [suffix: string, exponent: number])[] = [
   ['E', 18],
 ];
 
-export const ZERO: Quantity = { nano: 0n, notation: 'decimal' };
+const ZERO: Quantity = { nano: 0n, notation: 'decimal' };
 
 export function parseQuantity(text: string): Quantity | undefined {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(text);
@@ -45,19 +44,6 @@ export function parseQuantity(text: string): Quantity | undefined {
 /** As `parseQuantity`, for any value of a field; zero if it is none. */
 export function quantityOf(value: unknown): Quantity {
   return (typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined) ?? ZERO;
-}
-
-export function add(a: Quantity, b: Quantity): Quantity {
-  return { nano: a.nano + b.nano, notation: a.nano === 0n ? b.notation : a.notation };
-}
-
-/** @returns the difference, in the notation of `a`. */
-export function subtract(a: Quantity, b: Quantity): Quantity {
-  return { nano: a.nano - b.nano, notation: a.notation };
-}
-
-export function larger(a: Quantity, b: Quantity): Quantity {
-  return b.nano > a.nano ? b : a;
 }
 
 export function formatQuantity({ nano, notation }: Quantity): string {

@@ -8,8 +8,6 @@ const ALIVE = [
   'poststarthook/start-apiextensions-controllers',
   'poststarthook/crd-informer-synced',
   'poststarthook/rbac/bootstrap-roles',
-  'poststarthook/scheduling/bootstrap-system-priority-classes',
-  'poststarthook/apiservice-registration-controller',
   'autoregister-completion',
 ];
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
@@ -36,5 +34,5 @@ export function rootPaths(groups: ReadonlyMap<string, readonly string[]>): strin
     group === '' ? [] : [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)],
   );
   const ofHealth = Object.entries(CHECKS).flatMap(([path, checks]) => [`/${path}`, ...checks.map((check) => `/${path}/${check}`)]);
-  return ['/api', '/api/v1', '/apis', ...ofGroups, ...ofHealth, '/metrics', '/openapi/v2', '/openapi/v3', '/version'].toSorted();
+  return ['/api', '/api/v1', '/apis', ...ofGroups, ...ofHealth, '/openapi/v2', '/openapi/v3', '/version'].toSorted();
 }

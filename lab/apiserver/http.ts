@@ -20,7 +20,6 @@ import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
 import type { Reply } from './reply.ts';
 import { encodeReply } from './reply.ts';
-import type { RequestMetrics } from './request-metrics.ts';
 import { parseTarget, readObject } from './request.ts';
 import type { ResourceHandler, ResourceRequest } from './resource-handler.ts';
 import { review } from './reviews.ts';
@@ -42,7 +41,6 @@ export interface HttpOptions {
   readonly tokens: ServiceAccountTokens;
   readonly bookmarkIntervalMs: number;
   readonly faults: Faults;
-  readonly metrics: RequestMetrics;
   /** Called with each request before it is handled. */
   readonly onRequest?: (request: IncomingMessage) => void;
   /** Takes over streams into pods, which a kubelet would serve; without it such a request is no stream. */
@@ -103,7 +101,6 @@ export class ApiHttpServer {
     try {
       const asked = new URL(request.url ?? '/', 'https://lab');
       const url = request.method === 'GET' ? newWayToWatch(asked) : asked;
-      this.#count(url, request, response);
       const user = this.#gate.admit(url, request);
       this.#options.onRequest?.(request);
       const { faults } = this.#options;
@@ -121,12 +118,6 @@ export class ApiHttpServer {
     } catch (error) {
       this.#fail(response, error);
     }
-  }
-
-  #count(url: URL, request: IncomingMessage, response: ServerResponse): void {
-    const { verb } = callOf(url, request);
-    const end = this.#options.metrics.begin(verb, parseTarget(url.pathname), url.searchParams.get('dryRun') ?? '');
-    response.once('close', () => end(response.statusCode));
   }
 
   #fail(response: ServerResponse, error: unknown): void {
@@ -152,11 +143,6 @@ export class ApiHttpServer {
 
   async #route(url: URL, request: IncomingMessage, response: ServerResponse, user: User): Promise<Reply | undefined> {
     const path = url.pathname.replace(/\/+$/, '');
-    if (path === '/metrics' && request.method === 'GET') {
-      const { metrics } = this.#options;
-      response.writeHead(200, { 'Content-Type': metrics.contentType }).end(await metrics.text());
-      return undefined;
-    }
     const document = this.#document(path, url.searchParams, request, response);
     if (document === null) return undefined;
     if (document !== undefined) return { status: 200, body: document };
@@ -170,8 +156,6 @@ export class ApiHttpServer {
       if (answer !== undefined) return { status: 201, body: answer };
     }
     const definition = this.#options.registry.find(target.group, target.version, target.plural);
-    if (definition?.deprecation !== undefined && request.method === 'GET')
-      response.setHeader('Warning', warningHeader(definition.deprecation));
     if (definition === undefined || (!definition.namespaced && target.namespace !== '')) {
       const isBuiltIn = ({ custom, group, version }: ResourceDefinition): boolean =>
         !custom && group === target.group && version === target.version;

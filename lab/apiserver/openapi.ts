@@ -4,7 +4,6 @@ import type { JsonObject } from './json.ts';
 import { clone, isObject } from './json.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
-import { descriptionOf } from './builtin/descriptions.ts';
 import { builtinSchema } from './builtin/types.ts';
 import type { Schema } from './schema/schema.ts';
 
@@ -161,14 +160,9 @@ class SchemaWriter {
       const written: JsonObject = { type: 'object' };
       this.schemas[name] = written;
       const full = schema.properties === undefined ? builtinSchema(schema.name ?? '') : schema;
-      const description = descriptionOf(full.name ?? '');
-      if (description !== undefined) written['description'] = description;
       if (full.required !== undefined) written['required'] = [...full.required];
       const properties: JsonObject = {};
-      for (const [key, child] of full.properties ?? []) {
-        const description = descriptionOf(full.name ?? '', key);
-        properties[key] = { ...(description !== undefined && { description }), ...this.#field(child) };
-      }
+      for (const [key, child] of full.properties ?? []) properties[key] = this.#field(child);
       written['properties'] = properties;
     }
     return this.#prefix + name;

@@ -15,7 +15,7 @@ export interface WriteOptions {
 }
 
 export interface UpdateOptions extends WriteOptions {
-  readonly subresource?: 'status' | 'finalize' | 'approval';
+  readonly subresource?: 'status' | 'finalize';
   /** A full update (PUT), which must have a resourceVersion if the kind requires it. */
   readonly replace?: boolean;
 }

@@ -105,7 +105,6 @@ function unknownFormat(why: string): ApiError {
 const TYPES: Readonly<Record<string, string>> = {
   'v1/Event': 'CoreV1Event',
   'events.k8s.io/v1/Event': 'EventsV1Event',
-  'autoscaling/v2/HorizontalPodAutoscaler': 'V2HorizontalPodAutoscaler',
   'authentication.k8s.io/v1/TokenRequest': 'AuthenticationV1TokenRequest',
 };
 

@@ -63,7 +63,6 @@ export class ResourceHandler {
   async handle(request: ResourceRequest): Promise<Reply> {
     const { target, definition, message } = request;
     if (target.subresource !== '') return this.#subresource(request);
-    if (definition.made !== undefined && message.method !== 'GET') throw notServed(definition, message.method);
     switch (message.method ?? '') {
       case 'HEAD':
         if (!definition.custom) break;
@@ -124,9 +123,7 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     wantedVersion(query, this.#operations.store.revision);
-    const found =
-      definition.made === undefined ? this.#operations.get(definition, target.namespace, target.name) : madeObject(definition, target.name);
-    return { status: 200, body: this.#present(definition, found, presentation) };
+    return { status: 200, body: this.#present(definition, this.#operations.get(definition, target.namespace, target.name), presentation) };
   }
 
   #present(definition: ResourceDefinition, item: KubeObject, presentation: Presentation): JsonObject {
@@ -159,7 +156,7 @@ export class ResourceHandler {
           ? this.#snapshots.first(this.#selectAt(request, matches, wanted.revision), wanted.revision, limit, environment.now())
           : this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
         : this.#snapshots.next(token, limit, environment.now(), wanted.revision > 0);
-    const metadata: JsonObject = definition.made === undefined ? { resourceVersion: String(chunk.revision) } : {};
+    const metadata: JsonObject = { resourceVersion: String(chunk.revision) };
     if (chunk.continueToken !== '') {
       metadata['continue'] = chunk.continueToken;
       if ((query.get('labelSelector') ?? '') === '' && (query.get('fieldSelector') ?? '') === '')
@@ -183,7 +180,6 @@ export class ResourceHandler {
   }
 
   #select(definition: ResourceDefinition, namespace: string, matches: Selector): KubeObject[] {
-    if (definition.made !== undefined) return definition.made().filter(matches);
     return this.#operations.store
       .list(definition.table, namespace)
       .map((item) => this.#operations.toView(definition, item))
@@ -368,13 +364,6 @@ export class ResourceHandler {
         throw notServed(definition, message.method);
     }
   }
-}
-
-/** @throws ApiError 404 */
-function madeObject(definition: ResourceDefinition, name: string): KubeObject {
-  const found = definition.made?.().find((item) => item.metadata.name === name);
-  if (found === undefined) throw notFound({ group: definition.group, plural: definition.kind.toLowerCase() }, name);
-  return found;
 }
 
 /** The verb of a method; empty for an unknown one. */

@@ -80,10 +80,6 @@ export interface ResourceDefinition {
   readonly columns: readonly Column[];
   readonly strategy: Strategy;
   readonly view?: View;
-  /** Makes the objects on request: they are read-only and never stored. */
-  readonly made?: () => readonly KubeObject[];
-  /** A warning for clients that use this version. */
-  readonly deprecation?: string;
 }
 
 export const ALL_VERBS: readonly string[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];

@@ -3,11 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { ApiServices } from './api-services.ts';
 import { ValidatingWebhooks } from './admission/validating-webhooks.ts';
 import { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
-import { keptResources } from './builtin/kept-kinds.ts';
-import { clusterServiceResources } from './builtin/cluster-services.ts';
 import { builtinResources } from './builtin/kinds.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { CustomResources } from './custom-resources.ts';
@@ -24,14 +21,12 @@ import { refuseHugeObjects } from './object-size.ts';
 import { OpenApi } from './openapi.ts';
 import { Operations } from './operations.ts';
 import { ResourceRegistry } from './registry.ts';
-import { RequestMetrics } from './request-metrics.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ListSnapshots } from './snapshots.ts';
 import { ObjectStore } from './store.ts';
 import { createCredentials, createFrontProxy } from './tls.ts';
 import type { Credentials, FrontProxy } from './tls.ts';
-import { VolumeProtection } from './volume-protection.ts';
 
 export interface LabApiServerOptions {
   /** Default 0: any free port. */
@@ -91,9 +86,7 @@ export class LabApiServer {
   readonly #state: StateDirectory | undefined;
   readonly #api: LabApi;
   readonly #clusterObjects: ClusterObjects;
-  readonly #volumes: VolumeProtection;
   readonly #roles: RoleAggregation;
-  readonly #apiServices: ApiServices;
   readonly #http: ApiHttpServer;
   #url = '';
 
@@ -109,12 +102,9 @@ export class LabApiServer {
     this.#credentials = stateDir === undefined ? createCredentials(environment.now()) : keptCredentials(stateDir, environment.now());
     this.#frontProxy = createFrontProxy(environment.now());
     this.#api = new LabApi(environment, store);
-    for (const definition of [...keptResources(), ...clusterServiceResources()]) this.#api.registry.add(definition);
     this.#api.operations.addVerdict(refuseHugeObjects);
     this.#clusterObjects = new ClusterObjects(this.#api.operations, this.#api.registry, this.#credentials.authority);
-    this.#volumes = new VolumeProtection(this.#api.operations, this.#api.registry);
     this.#roles = new RoleAggregation(this.#api.operations, this.#api.registry);
-    this.#apiServices = new ApiServices(this.#api.operations, this.#api.registry);
     const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry, this.#frontProxy.client);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
@@ -125,7 +115,6 @@ export class LabApiServer {
       tokens: new ServiceAccountTokens(this.#api.operations, this.#credentials.server.key),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
       faults: this.faults,
-      metrics: new RequestMetrics(store, this.#api.registry),
       ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
       ...(options.onUpgrade === undefined ? {} : { onUpgrade: options.onUpgrade }),
     });
@@ -165,9 +154,7 @@ export class LabApiServer {
 
   async stop(): Promise<void> {
     this.#clusterObjects.stop();
-    this.#volumes.stop();
     this.#roles.stop();
-    this.#apiServices.stop();
     this.#api.stop();
     await this.#http.close();
     await this.#state?.close();

@@ -38,16 +38,8 @@ function aggregated(name: string, greater: string | undefined, own: readonly Jso
 
 /** Without Secrets: a token in a Secret would give a viewer the rights of another account. */
 const VIEW: readonly JsonObject[] = [
-  rule(
-    '',
-    READ,
-    'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
-  ),
-  rule(
-    '',
-    READ,
-    'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
-  ),
+  rule('', READ, 'configmaps endpoints pods serviceaccounts services services/status'),
+  rule('', READ, 'bindings events namespaces/status pods/log pods/status'),
   rule('', READ, 'namespaces'),
   rule('discovery.k8s.io', READ, 'endpointslices'),
   rule(
@@ -55,10 +47,8 @@ const VIEW: readonly JsonObject[] = [
     READ,
     'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
   ),
-  rule('autoscaling', READ, 'horizontalpodautoscalers horizontalpodautoscalers/status'),
-  rule('batch', READ, 'cronjobs cronjobs/status jobs jobs/status'),
   rule('policy', READ, 'poddisruptionbudgets poddisruptionbudgets/status'),
-  rule('networking.k8s.io', READ, 'ingresses ingresses/status networkpolicies'),
+  rule('networking.k8s.io', READ, 'networkpolicies'),
 ];
 
 const EDIT: readonly JsonObject[] = [
@@ -66,21 +56,15 @@ const EDIT: readonly JsonObject[] = [
   rule('', ['impersonate'], 'serviceaccounts'),
   rule('', WRITE, 'pods pods/attach pods/exec pods/portforward pods/proxy'),
   rule('', ['create'], 'pods/eviction'),
-  rule(
-    '',
-    WRITE,
-    'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
-  ),
+  rule('', WRITE, 'configmaps events secrets serviceaccounts services services/proxy'),
   rule('', ['create'], 'serviceaccounts/token'),
   rule(
     'apps',
     WRITE,
     'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale',
   ),
-  rule('autoscaling', WRITE, 'horizontalpodautoscalers'),
-  rule('batch', WRITE, 'cronjobs jobs'),
   rule('policy', WRITE, 'poddisruptionbudgets'),
-  rule('networking.k8s.io', WRITE, 'ingresses networkpolicies'),
+  rule('networking.k8s.io', WRITE, 'networkpolicies'),
   rule('coordination.k8s.io', [...WRITE, ...READ], 'leases'),
 ];
 

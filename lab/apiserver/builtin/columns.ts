@@ -8,43 +8,43 @@ import { podColumns } from './pod-columns.ts';
 
 type Cell = (object: KubeObject, now: number) => Json;
 
-export function column(name: string, type: string, cell: Cell, priority = 0): Column {
+function column(name: string, type: string, cell: Cell, priority = 0): Column {
   return { name, type, priority, cell, ...(name === 'Name' ? { format: 'name' } : {}) };
 }
 
-export const NAME = column('Name', 'string', (item) => item.metadata.name);
-export const AGE = column('Age', 'string', (item, now) => ageSince(item.metadata.creationTimestamp, now));
+const NAME = column('Name', 'string', (item) => item.metadata.name);
+const AGE = column('Age', 'string', (item, now) => ageSince(item.metadata.creationTimestamp, now));
 
-export function path(...keys: string[]): Cell {
+function path(...keys: string[]): Cell {
   return (item) => at(item, ...keys) ?? '';
 }
 
-export function count(...keys: string[]): Cell {
+function count(...keys: string[]): Cell {
   return (item) => {
     const value = at(item, ...keys);
     return Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
   };
 }
 
-export function number(...keys: string[]): Cell {
+function number(...keys: string[]): Cell {
   return (item) => at(item, ...keys) ?? 0;
 }
 
-export function names(...keys: string[]): Cell {
+function names(...keys: string[]): Cell {
   return (item) =>
     list(at(item, ...keys))
       .map((entry) => text(at(entry, 'name')))
       .join(',');
 }
 
-export function images(...keys: string[]): Cell {
+function images(...keys: string[]): Cell {
   return (item) =>
     list(at(item, ...keys))
       .map((entry) => text(at(entry, 'image')))
       .join(',');
 }
 
-export function selector(...keys: string[]): Cell {
+function selector(...keys: string[]): Cell {
   return (item) => {
     const value = at(item, ...keys);
     const labels =
@@ -149,7 +149,7 @@ function subjects(kind: string): Cell {
       .join(', ');
 }
 
-export const CREATED = column('Created At', 'date', (item) => item.metadata.creationTimestamp);
+const CREATED = column('Created At', 'date', (item) => item.metadata.creationTimestamp);
 const ROLE = column('Role', 'string', (item) => `${text(at(item, 'roleRef', 'kind'))}/${text(at(item, 'roleRef', 'name'))}`);
 const BINDING = [
   ROLE,

@@ -22,8 +22,6 @@ export type KindOptions = Partial<
     | 'table'
     | 'columns'
     | 'strategy'
-    | 'made'
-    | 'deprecation'
   >
 > & { readonly type?: string };
 

@@ -42,10 +42,6 @@ const MERGE_KEYS: Readonly<Record<string, string>> = {
   'DaemonSetStatus.conditions': 'type',
   'PodDisruptionBudgetStatus.conditions': 'type',
   'ValidatingWebhookConfiguration.webhooks': 'name',
-  'MutatingWebhookConfiguration.webhooks': 'name',
-  'JobStatus.conditions': 'type',
-  'PersistentVolumeClaimStatus.conditions': 'type',
-  'ReplicationControllerStatus.conditions': 'type',
 };
 
 const RETAIN_KEYS = new Set(['PodSpec.volumes', 'DeploymentSpec.strategy']);

@@ -43,7 +43,7 @@ function fillRollingUpdate(spec: JsonObject, defaults: JsonObject): void {
 }
 
 /** Defaults of a pod template of any kind. */
-export function defaultTemplate(template: Json | undefined): void {
+function defaultTemplate(template: Json | undefined): void {
   if (!isObject(template)) return;
   template['metadata'] ??= {};
   if (isObject(template['metadata'])) template['metadata']['creationTimestamp'] = null;

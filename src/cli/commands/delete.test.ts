@@ -9,8 +9,6 @@ import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';
 
 const REPLICA_SETS = { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet', namespaced: true };
-/** The cluster serves this kind, but no controller deletes surplus pods. */
-const KEPT_BY_NOBODY = { group: '', version: 'v1', plural: 'replicationcontrollers', kind: 'ReplicationController', namespaced: true };
 let scene: CommandScene;
 const skip = sceneOfThisFile((opened) => {
   scene = opened;
@@ -310,16 +308,18 @@ test(
     assert.deepEqual([deleted.length, left], [2, ['subnet.kubeovn.io/cuts-net', 'vpc.kubeovn.io/cuts']]);
     assert.equal((await scene.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s')).exit, 0);
     // The interruption also works while the command closes Subnets, before it deletes the first pod.
-    const { metadata } = await scene.client.create<KubeObject & { readonly metadata: { readonly uid: string } }>(KEPT_BY_NOBODY, {
-      metadata: { name: 'cuts', namespace: 'default' },
+    const labels = { app: 'shut' };
+    await tenant('shut', '10.87.0.0/24', { labels });
+    await scene.client.create(REPLICA_SETS, {
+      metadata: { name: 'shut', namespace: 'default' },
       spec: {
         replicas: 1,
-        selector: { app: 'cuts' },
-        template: { metadata: { labels: { app: 'cuts' } }, spec: { containers: [{ name: 'main', image: 'busybox' }] } },
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'busybox' }] } },
       },
     } as never);
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ReplicationController', name: 'cuts', uid: metadata.uid, controller: true }];
-    await tenant('shut', '10.87.0.0/24', { ownerReferences });
+    const adopted = async (): Promise<boolean> => JSON.stringify(await find('pods', 'shut-0', 'default')).includes('ownerReferences');
+    while (!(await adopted())) await sleep(50);
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
     const closed = await scene.kiln('delete', 'subnet', 'shut-net', '--cascade', '--yes', '--owners=keep', '--timeout=120s');
     assert.equal(closed.exit, 0, closed.err);

@@ -166,7 +166,7 @@ export function changeCases(holder: Holder): void {
     assert.deepEqual(at(second, 'spec', 'tolerations'), [unscheduled, ...tolerations]);
   });
 
-  test('immutable fields of a StatefulSet, a binding and a claim', async () => {
+  test('immutable fields of a StatefulSet and a binding', async () => {
     const namespace = await newNamespace(holder);
     const sets = `/apis/apps/v1/namespaces/${namespace}/statefulsets`;
     const selector = { matchLabels: { app: 'a' } };
@@ -179,14 +179,6 @@ export function changeCases(holder: Holder): void {
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
     await make(bindings, 'rbac.authorization.k8s.io/v1', 'RoleBinding', { roleRef });
     assert.match(await rejected(`${bindings}/one`, { roleRef: { name: 'x' } }), /roleRef: Invalid value: .*: cannot change roleRef$/);
-    const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
-    await make(claims, 'v1', 'PersistentVolumeClaim', {
-      spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } },
-    });
-    assert.match(
-      await rejected(`${claims}/one`, { spec: { resources: { requests: { storage: '2Gi' } } } }),
-      /spec: Forbidden: spec is immutable after creation except resources\.requests/,
-    );
   });
 
   test('a budget has minAvailable or maxUnavailable, and a definition one stored version', async () => {

@@ -47,13 +47,6 @@ const inWorkload = (kind: string, spec: Fields, pod: Fields, ...expected: string
   },
   expected,
 });
-const inIngress = (rule: Fields, ...expected: string[]): Refusal => ({
-  version: 'networking.k8s.io/v1',
-  plural: 'ingresses',
-  kind: 'Ingress',
-  body: { spec: { rules: [rule] } },
-  expected,
-});
 const secret = (type: string, data: Fields, ...expected: string[]): Refusal => ({
   plural: 'secrets',
   kind: 'Secret',
@@ -298,36 +291,6 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       {},
       'spec.updateStrategy.rollingUpdate.maxUnavailable Required or spec.updateStrategy.rollingUpdate.maxUnavailable Invalid',
     ),
-  ],
-  'hosts and backends of an Ingress': [
-    inIngress({ host: 'a_b' }, 'spec.rules[0].host Invalid'),
-    inIngress({ host: 'a.*.example' }, 'spec.rules[0].host Invalid'),
-    inIngress({ host: '10.1.2.3' }, 'spec.rules[0].host Invalid'),
-    inIngress({ http: { paths: [] } }, 'spec.rules[0].http.paths Required'),
-    inIngress(
-      { http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'A_b', port: { number: 70_000 } } } }] } },
-      'spec.rules[0].http.paths[0].backend.service.name Invalid',
-      'spec.rules[0].http.paths[0].backend.service.port.number Invalid',
-    ),
-    inIngress(
-      { http: { paths: [{ path: '/', pathType: 'Exact', backend: { service: { name: 'a', port: { name: 'http', number: 80 } } } }] } },
-      'spec.rules[0].http.paths[0].backend Invalid',
-    ),
-  ],
-  'how much a volume holds': [
-    {
-      plural: 'persistentvolumeclaims',
-      kind: 'PersistentVolumeClaim',
-      body: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '0' } } } },
-      expected: ['spec.resources[storage] Invalid'],
-    },
-    {
-      plural: 'persistentvolumes',
-      kind: 'PersistentVolume',
-      clusterWide: true,
-      body: { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '-1' }, hostPath: { path: '/none' } } },
-      expected: ['spec.capacity[storage] Invalid'],
-    },
   ],
   'addresses of Endpoints': [
     {

@@ -8,12 +8,14 @@ import type { Entry } from '../world/observed-rows.ts';
 export interface CollectionGate {
   /** Whether it may be deleted now. It may look again at any time, and calls `NorthboundWriter.examineAll` when more may go. */
   allows(row: Entry): boolean;
+  /** Whether an entry of an exact map may be removed now that no rule emits. The same holds for it. */
+  allowsEntry(row: Entry, column: string, key: string): boolean;
   /** Whether a row that stays gets the mark that says since when nothing explains it. */
   marks(row: Entry): boolean;
 }
 
 /** Rows go as soon as nothing explains them. */
-export const OPEN_GATE: CollectionGate = { allows: () => true, marks: () => false };
+export const OPEN_GATE: CollectionGate = { allows: () => true, allowsEntry: () => true, marks: () => false };
 
 /** The mark that a row which stays has not yet: in the row, so that every process, and every user, sees the same moment. */
 export function unexplainedMark(row: Entry, at: string): readonly Edit[] {

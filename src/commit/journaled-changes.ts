@@ -8,7 +8,7 @@ import type { BeforeAfter, JournaledChange, JournaledReference, JournalReason, J
 import { rowJson, valueJson } from '../journal/row-json.ts';
 import { neighbourOf } from '../nb/ownership.ts';
 import type { ParentColumn } from '../nb/tables.ts';
-import { childColumns, monitoredColumns, REPORTED_COLUMNS, tableSpec } from '../nb/tables.ts';
+import { childColumns, entryColumns, monitoredColumns, REPORTED_COLUMNS, tableSpec } from '../nb/tables.ts';
 import type { DatabaseSchema, InputValue, Replica, Row, Uuid } from '../ovsdb/index.ts';
 import type { Entry, ObservedRows } from '../world/observed-rows.ts';
 import type { Part } from './transaction.ts';
@@ -30,10 +30,12 @@ interface Draft extends Omit<JournaledChange, 'references' | 'removed'> {
 }
 
 /** Whether the edits of a part take nothing that only the database has: no row is deleted, and none of Kube-OVN's is overwritten. */
-export function mayGoUnjournaled({ edits }: Pick<Part, 'edits'>, { rows }: Pick<ChangeSources, 'rows'>): boolean {
+export function mayGoUnjournaled({ edits, members }: Pick<Part, 'edits' | 'members'>, { rows }: Pick<ChangeSources, 'rows'>): boolean {
   const removed = removedLinks([{ edits }]);
   return edits.every((edit) => {
     if (edit.kind === 'delete') return false;
+    // Not by a change of its object: an entry that nothing explains, and that nothing else could make again.
+    if (edit.kind === 'keys' && members === 'all' && edit.remove.length > 0 && entryColumns(edit.table).includes(edit.column)) return false;
     if (edit.kind === 'update' || edit.kind === 'keys') return rows.entry(edit.uuid)?.ownership.kind !== 'legacy';
     return edit.kind !== 'member' || edit.add || !isOrphaned(edit.value as Uuid, removed, rows);
   });

@@ -344,11 +344,12 @@ export class NorthboundWriter {
   }
 
   #context(planned: ReadonlyMap<RowId, Uuid>): DiffContext {
-    const { world, desired } = this.#options;
+    const { world, desired, gate } = this.#options;
     return {
       ...{ rows: world.rows, desired, planned },
       collisions: (id) => this.#retries.failures(id),
       isHeld: this.#restored.isHeld,
+      entryStays: (row, column, key) => !gate.allowsEntry(row, column, key),
       canHold: this.#support.canHold,
       allows: this.#support.allows,
     };

@@ -147,11 +147,21 @@ export class CollectionPolicy {
     return undefined;
   }
 
-  #staysItself(row: Entry, owner: string, { now }: Moment): Stays | undefined {
+  /** Of an entry that no rule emits, and no object explains, in a row that stays. @returns undefined if it may go */
+  entryStays(row: Entry): Stays | undefined {
+    return row.ownership.kind === 'ours' ? this.#staysByMode(row, row.ownership.owner) : undefined;
+  }
+
+  #staysByMode(row: Entry, owner: string): Stays | undefined {
     const { mode, text } = this.#modeOf(row, owner);
     if (mode !== 'on') return { why: mode, text };
     const { pause } = this;
-    if (pause !== undefined) return { why: 'paused', text: pauseText(pause) };
+    return pause === undefined ? undefined : { why: 'paused', text: pauseText(pause) };
+  }
+
+  #staysItself(row: Entry, owner: string, { now }: Moment): Stays | undefined {
+    const stays = this.#staysByMode(row, owner);
+    if (stays !== undefined) return stays;
     const until = this.#graceEnd(row, now);
     if (until === undefined || until <= now || this.approvedAt(now)?.now === true) return undefined;
     return { why: 'grace', text: `Kube-OVN left it, and it stays until ${new Date(until).toISOString()} (--gc-kube-ovn-grace)`, until };

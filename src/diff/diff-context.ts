@@ -14,6 +14,8 @@ export interface DiffContext {
   readonly collisions?: (id: RowId) => number;
   /** Whether an undo restored the row, and its row owner is not back yet: it stays a member of what it was in. Default: no row is. */
   readonly isHeld?: (row: Entry) => boolean;
+  /** Whether an entry of an exact map that no rule emits stays: the vip of a Service that is gone, and the collection is paused. Default: none does. */
+  readonly entryStays?: (row: Entry, column: string, key: string) => boolean;
   /** Whether the server's schema has the column; the diff omits others. */
   readonly canHold: (table: string, column: string) => boolean;
   /** Whether the schema permits this atom in the column: enumerations grow with OVN's versions. */

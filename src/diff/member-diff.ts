@@ -127,6 +127,7 @@ function removalOf(
     if (!now.has(name) || !isRemovable(name, mode)) return NONE;
     // A key of the row output is compared with the row.
     if (hasOwnKey(slot, column, name)) return NONE;
+    if (mode === 'entries' && held?.ownership.kind === 'ours' && context.entryStays?.(held, column, name) === true) return NONE;
     return [{ kind: 'keys', table, uuid, column, set: {}, remove: [name] }];
   }
   if (!(now instanceof Set)) return NONE;

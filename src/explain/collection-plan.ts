@@ -20,13 +20,16 @@ export type Fate = 'collect' | 'held' | Stay | 'restored' | 'blocked';
 
 export interface Collected {
   readonly fate: Fate;
-  /** A row of OVN, an object in Kubernetes that is left of one that is gone, or keys that are left on an object that stays. */
-  readonly what: 'row' | 'object' | 'keys';
+  /** A row of OVN, an object in Kubernetes that is left of one that is gone, keys that are left on an object that stays, or an entry of a row that stays. */
+  readonly what: 'row' | 'object' | 'keys' | 'entry';
   /** The table of the row, or the kind of the object. */
   readonly table: string;
+  /** Of an entry: the name of its row, and its key. */
   readonly name: string;
-  /** Of an object: its uid. */
+  /** Of an object: its uid; of an entry: the UUID of its row. */
   readonly uuid: string;
+  /** Of an entry: where it is. */
+  readonly entry?: { readonly column: string; readonly key: string };
   /** Owner text, and the uid of the object that the row was made for. */
   readonly owner: string;
   readonly uid: string;

@@ -34,9 +34,9 @@ test('a vip of a Service that was deleted is told with its command, until it is 
   withVips(scene, 'cluster-tcp-loadbalancer', { '10.96.0.1:443': '172.18.0.2:6443', '10.96.0.77:80': '10.16.0.5:80' });
   withVips(scene, 'vpc-blue-udp-sess-load', { '[fd00::77]:53': '', '10.96.0.1:443': '10.16.0.6:53' });
   const inDefault =
-    'Vpc ovn-cluster: Load_Balancer cluster-tcp-loadbalancer has 1 vip that is of no Service; it stays in OVN: tcp 10.96.0.77:80 to 10.16.0.5:80 | ovn-nbctl lb-del cluster-tcp-loadbalancer 10.96.0.77:80';
+    'Vpc ovn-cluster: Load_Balancer cluster-tcp-loadbalancer has 1 vip that is of no Service; the collection decides about it: tcp 10.96.0.77:80 to 10.16.0.5:80 | kiln gc plan';
   const inBlue =
-    'Vpc blue: Load_Balancer vpc-blue-udp-sess-load has 2 vips that are of no Service; they stay in OVN: udp 10.96.0.1:443 to 10.16.0.6:53; udp [fd00::77]:53 | ovn-nbctl lb-del vpc-blue-udp-sess-load 10.96.0.1:443';
+    'Vpc blue: Load_Balancer vpc-blue-udp-sess-load has 2 vips that are of no Service; the collection decides about it: udp 10.96.0.1:443 to 10.16.0.6:53; udp [fd00::77]:53 | kiln gc plan';
   assert.deepEqual(told(scene), [inDefault, inBlue]);
   assert.deepEqual(leftoverVipsLines(leftoverVips(world)).slice(2), [
     'of no Service, 2 in Load_Balancer vpc-blue-udp-sess-load:',

@@ -1,6 +1,6 @@
 /**
- * Entries of load balancers whose Service does not exist: Kube-OVN left them, or another program wrote them. The next holder of such an
- * address would get the traffic.
+ * Entries of load balancers whose Service does not exist: Kube-OVN left them, or their Service was deleted while no controller ran. The next
+ * holder of such an address would get the traffic, so they go by the plan of the collection.
  */
 import type { DesiredRows } from '../compile/desired-rows.ts';
 import { isKeyless, LOAD_BALANCERS_RULE } from '../nb/ownership.ts';
@@ -79,11 +79,10 @@ const MOST_NAMED = 4;
 
 /** One sentence, and the next command. */
 export function leftoverVipsText({ loadBalancer, vips }: LeftoverVips): { readonly message: string; readonly next: string } {
-  const [one] = vips;
   const more = vips.length > MOST_NAMED ? [`${vips.length - MOST_NAMED} more`] : [];
   const list = [...vips.slice(0, MOST_NAMED).map(vipLine), ...more].join('; ');
-  const what = vips.length === 1 ? '1 vip that is of no Service; it stays' : `${vips.length} vips that are of no Service; they stay`;
-  return { message: `Load_Balancer ${loadBalancer} has ${what} in OVN: ${list}`, next: one?.remove ?? '' };
+  const what = vips.length === 1 ? '1 vip that is of no Service' : `${vips.length} vips that are of no Service`;
+  return { message: `Load_Balancer ${loadBalancer} has ${what}; the collection decides about it: ${list}`, next: 'kiln gc plan' };
 }
 
 /** One line for each vip, below its load balancer. */

@@ -23,6 +23,7 @@ const GONE: Present = {
   rowsOf: () => [],
   exists: () => false,
   translating: () => [],
+  entriesGo: () => undefined,
   ownerExists: () => false,
 };
 

@@ -11,7 +11,7 @@ import { LET_GO_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, MOST_COPIES, restoredUuid, tableOf } from '../nb/row-id.ts';
 import { isLetGo, isRestored } from '../nb/restored-row.ts';
-import { childColumns } from '../nb/tables.ts';
+import { childColumns, entryColumns } from '../nb/tables.ts';
 import type { ColumnSchema, DatabaseSchema, InputValue, Row, Uuid } from '../ovsdb/index.ts';
 import { formerRows, lastDeletions, placesById } from './former-rows.ts';
 import type { JournaledReference, JsonAtom, JsonValue } from './journal.ts';
@@ -34,6 +34,8 @@ export interface Present {
   exists(table: string, uuid: Uuid): boolean;
   /** Whether the object `<kind>/<namespace>/<name>` exists. */
   ownerExists(owner: string): boolean;
+  /** Why entries of the row that nothing explains would go again at once, and what keeps them; undefined: they stay. */
+  entriesGo(id: RowId): string | undefined;
 }
 
 export interface RestoredRow {
@@ -341,8 +343,14 @@ function putBack(change: SelectedChange, working: Working): void {
   if (now !== undefined) addRestoredMembers(change, now.uuid, working);
   if (change.columns === undefined && change.keys === undefined && onlyRestored(change, working)) return;
   const held = now?.ownership.kind === 'ours' ? now.ownership.owner : owner;
-  if (held !== '' && present.ownerExists(held))
-    return void left.push({ id, tx, why: `${objectText(held)} exists and decides what is in it; change the object instead` });
+  if (held !== '' && present.ownerExists(held)) {
+    const entries = Object.entries(change.keys ?? {}).filter(([column]) => entryColumns(table).includes(column));
+    if (now === undefined || entries.length === 0)
+      return void left.push({ id, tx, why: `${objectText(held)} exists and decides what is in it; change the object instead` });
+    const going = present.entriesGo(id);
+    if (going !== undefined) return void left.push({ id, tx, why: `${objectText(held)} exists: ${going}` });
+    return putBackKeys(change, now, entries, working);
+  }
   if (now === undefined) return void contradictions.push({ id, tx, why: 'was overwritten, and does not exist any more' });
   const schema = present.schema.tables.get(table);
   for (const [column, [before, after]] of Object.entries(change.columns ?? {})) {
@@ -350,16 +358,7 @@ function putBack(change: SelectedChange, working: Working): void {
     if (!isSame(after, now.row[column])) contradictions.push({ id, tx, why: `its ${column} was changed again since` });
     else values.push({ id, table, uuid: now.uuid, column, value: input(before, schema, column), now: input(after, schema, column) });
   }
-  for (const [column, keys] of Object.entries(change.keys ?? {})) {
-    const held = now.row[column];
-    const map: ReadonlyMap<unknown, unknown> = held instanceof Map ? held : new Map();
-    for (const [key, [before, after]] of Object.entries(keys)) {
-      const value = (map.get(key) as JsonAtom | undefined) ?? null;
-      if (value === before) continue;
-      if (value !== after) contradictions.push({ id, tx, why: `${key} in its ${column} was changed again since` });
-      else values.push({ id, table, uuid: now.uuid, column, key, value: before, now: after });
-    }
-  }
+  putBackKeys(change, now, Object.entries(change.keys ?? {}), working);
   for (const [column, members] of Object.entries(change.removed ?? {})) {
     const held = now.row[column];
     const type = schema?.columns.get(column);
@@ -370,6 +369,26 @@ function putBack(change: SelectedChange, working: Working): void {
     const gathered = working.members.get(key);
     if (gathered === undefined) working.members.set(key, { id, table, uuid: now.uuid, column, add: [...add], isSingle: false });
     else gathered.add.push(...add.filter((one) => !gathered.add.includes(one)));
+  }
+}
+
+type Keys = readonly (readonly [column: string, keys: NonNullable<SelectedChange['keys']>[string]])[];
+
+function putBackKeys(
+  { id, tx, table }: SelectedChange,
+  { uuid, row }: ReturnType<Present['rowsOf']>[number],
+  columns: Keys,
+  { contradictions, values }: Working,
+): void {
+  for (const [column, keys] of columns) {
+    const held = row[column];
+    const map: ReadonlyMap<unknown, unknown> = held instanceof Map ? held : new Map();
+    for (const [key, [before, after]] of Object.entries(keys)) {
+      const value = (map.get(key) as JsonAtom | undefined) ?? null;
+      if (value === before) continue;
+      if (value !== after) contradictions.push({ id, tx, why: `${key} in its ${column} was changed again since` });
+      else values.push({ id, table, uuid, column, key, value: before, now: after });
+    }
   }
 }
 

@@ -18,6 +18,7 @@ import type { DiffContext } from '../diff/diff-context.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
 import type { Verdict } from '../diff/edits.ts';
+import { isEntryOfOption } from '../diff/unexplained-entries.ts';
 import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
@@ -290,6 +291,7 @@ export class RuleBench {
     const contextOf = (): DiffContext => ({
       ...{ rows: this.world.rows, desired, planned: new Map<RowId, Uuid>() },
       ...{ canHold: () => true, allows: () => true, isHeld: (row: Entry) => this.#isHeld(row) },
+      entryStays: (row, column, key) => isEntryOfOption(this.world, row, column, key),
     });
     for (const id of byRank) if (!this.#isLeftHeld(id)) changed = this.#apply(id, diffRow(id, contextOf())) || changed;
     // Members after all rows: the real writer has both in one transaction. It compares those that changed, and after an insert all.

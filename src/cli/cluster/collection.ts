@@ -4,6 +4,7 @@ import type { FreshController } from '../../controller/fresh-controller.ts';
 import { CollectionPolicy } from '../../diff/collection-policy.ts';
 import type { Collected, PlanSources } from '../../explain/collection-plan.ts';
 import { collectionPlan } from '../../explain/collection-plan.ts';
+import { leftoverEntries } from '../../explain/leftover-entries.ts';
 import { leftoverKeys } from '../../explain/leftover-keys.ts';
 import { leftoverObjects } from '../../explain/leftover-objects.ts';
 import { clusterObject } from '../../world/built-in.ts';
@@ -25,6 +26,7 @@ export function planOf({ world, desired }: FreshController): readonly Collected[
   };
   return [
     ...collectionPlan(world, desired.rows, sources),
+    ...leftoverEntries(world, desired.rows, sources),
     ...leftoverObjects(world, desired.objects, sources),
     ...leftoverKeys(world, desired.objects, sources),
   ];

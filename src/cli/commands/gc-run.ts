@@ -94,7 +94,7 @@ export async function runGcRun(flags: GcRunFlags, io: CommandIo): Promise<number
   else await alone(going, fresh, session, flags, io);
   const left = stillThere(going, fresh);
   io.say(`collected ${going.length - left.length} of ${going.length}${isLed ? `, by ${leader.identity}` : ''}`);
-  if (!isLed && left.some(({ what }) => what !== 'row')) io.say('what is in Kubernetes is left to the next controller');
+  if (!isLed && left.some(isInKubernetes)) io.say('what is in Kubernetes is left to the next controller');
   if (left.length === 0) return EXIT.fine;
   io.out(left.slice(0, 10).map(({ table, name }) => `still there  ${table} ${name}`));
   return isLed ? EXIT.timeout : EXIT.findings;
@@ -151,8 +151,18 @@ async function alone(
   try {
     await using held = await SoleLeader.gain('gc run', flags.leaseNamespace, io);
     const ids: readonly RowId[] = [...new Set(going.filter(({ what }) => what === 'row').map(({ table, name }) => rowId(table, name)))];
+    const entries = going.flatMap(({ uuid, entry }) => {
+      const row = entry === undefined ? undefined : world.rows.entry(uuid as Uuid);
+      return entry === undefined || row === undefined ? [] : [{ id: row.id, ...entry }];
+    });
     if (session === undefined) throw new Error('the Northbound database was not opened');
-    const done = await collectRows(ids, held.gains, { session, world, desired: desired.rows, journal, mayWrite: () => held.leads });
+    const done = await collectRows(ids, entries, held.gains, {
+      session,
+      world,
+      desired: desired.rows,
+      journal,
+      mayWrite: () => held.leads,
+    });
     if (!done.ok)
       throw new CommandFailure(EXIT.findings, `${done.rows} rows were collected, then it stopped`, done.problem, 'kiln gc plan');
   } finally {
@@ -162,12 +172,18 @@ async function alone(
 
 function stillThere(going: readonly Collected[], fresh: FreshController): readonly Collected[] {
   const { rows } = fresh.world;
-  const objects = going.some(({ what }) => what !== 'row')
-    ? new Set(planOf(fresh).map(({ uuid, owner }) => `${uuid} ${owner}`))
-    : new Set();
-  return going.filter(({ what, uuid, owner }) =>
-    what === 'row' ? rows.entry(uuid as Uuid) !== undefined : objects.has(`${uuid} ${owner}`),
-  );
+  const objects = going.some(isInKubernetes) ? new Set(planOf(fresh).map(({ uuid, owner }) => `${uuid} ${owner}`)) : new Set();
+  return going.filter((one) => {
+    const { uuid, owner, entry } = one;
+    if (isInKubernetes(one)) return objects.has(`${uuid} ${owner}`);
+    const row = rows.entry(uuid as Uuid)?.row;
+    const held = entry === undefined ? undefined : row?.[entry.column];
+    return entry === undefined ? row !== undefined : held instanceof Map && held.has(entry.key);
+  });
+}
+
+function isInKubernetes({ what }: Collected): boolean {
+  return what === 'object' || what === 'keys';
 }
 
 /** No controller has counted them: the same limits hold here. */

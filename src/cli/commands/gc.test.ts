@@ -1,5 +1,8 @@
 /** `kiln gc`, with an API server, the Northbound database and a controller: what a person decides, and what becomes of rows. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -120,6 +123,43 @@ test('gc run: through the controller that leads, rows in their grace too, and no
   assert.ok(!(await switches()).includes('left-d'));
 });
 
+async function vips(): Promise<string> {
+  return (await scene.nbctl('--bare', '--columns=vips', 'list', 'load_balancer')).trim();
+}
+
+const VIP = '10.96.0.77:80';
+
+async function leaveVip(): Promise<void> {
+  await scene.nbctl('lb-add', 'cluster-tcp-loadbalancer', VIP, '10.16.0.5:80');
+  await scene.nbctl('lb-add', 'cluster-udp-loadbalancer', '[fd00::77]:53', '');
+}
+
+test('a vip of no Service is in the plan, stays while it is paused or a mode says so, and goes after it', { skip }, async () => {
+  await scene.kiln('gc', 'pause');
+  await leaveVip();
+  const plan = (await planned()).map(({ what, table, name, fate }) => `${what} ${table} ${name} ${fate}`);
+  assert.deepEqual(plan, [
+    `entry Load_Balancer cluster-tcp-loadbalancer ${VIP} paused`,
+    'entry Load_Balancer cluster-udp-loadbalancer [fd00::77]:53 paused',
+  ]);
+  assert.match(
+    (await scene.kiln('gc', 'plan')).out,
+    /no Service has tcp 10\.96\.0\.77:80, which goes to 10\.16\.0\.5:80; collection is paused by/,
+  );
+  assert.match((await scene.kiln('diff')).err, /nothing to do/);
+  await scene.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { metadata: { annotations: { 'kiln.io/gc': 'report' } } });
+  await scene.kiln('gc', 'resume');
+  await scene.controller.untilQuiet();
+  assert.deepEqual(
+    (await planned()).map(({ fate }) => fate),
+    ['report', 'report'],
+  );
+  assert.ok((await vips()).includes(VIP));
+  await scene.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { metadata: { annotations: { 'kiln.io/gc': null } } });
+  await until('the vips are gone', async () => !/77/.test(await vips()));
+  assert.deepEqual(await planned(), []);
+});
+
 test('gc run without a controller takes the Lease, deletes what the plan has, and makes nothing', { skip }, async () => {
   await scene.controller.stop();
   await leaveSwitch('left-e', { rule: 'leftover' });
@@ -132,6 +172,29 @@ test('gc run without a controller takes the Lease, deletes what the plan has, an
   assert.match(ran.err, /collected 1 of 1\n/);
   assert.ok(!(await switches()).includes('left-e'));
   assert.doesNotMatch(await scene.nbctl('--bare', '--columns=name', 'list', 'logical_router'), /late/);
+});
+
+test('gc run takes vips of no Service too, and kiln undo puts them back where the collection leaves them', { skip }, async () => {
+  const journal = mkdtempSync(join(tmpdir(), 'kiln-gc-'));
+  await leaveVip();
+  const ran = await scene.kiln('gc', 'run', '--yes', '--journal', journal);
+  assert.equal(ran.exit, 0, ran.err);
+  assert.match(ran.err, /collected 2 of 2\n/);
+  assert.doesNotMatch(await vips(), /77/);
+  const undo = ['undo', '--yes', '--journal', journal, '--owner', 'vpc/ovn-cluster'];
+  const going = await scene.kiln(...undo);
+  assert.match(
+    going.out + going.err,
+    /the collection would remove it again; kubectl annotate vpc ovn-cluster kiln\.io\/gc=report keeps it/,
+  );
+  assert.doesNotMatch(await vips(), /77/);
+  await scene.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { metadata: { annotations: { 'kiln.io/gc': 'report' } } });
+  const undone = await scene.kiln(...undo);
+  assert.equal(undone.exit, 0, undone.err);
+  assert.ok((await vips()).includes(VIP) && (await vips()).includes('[fd00::77]:53'));
+  await scene.client.mergePatch(traitsOf('vpcs'), { name: 'ovn-cluster' }, { metadata: { annotations: { 'kiln.io/gc': null } } });
+  assert.equal((await scene.kiln('gc', 'run', '--yes', '--journal', 'off')).exit, 0);
+  rmSync(journal, { recursive: true });
 });
 
 test('the IP object of a pod that is gone goes by the same plan as its port', { skip }, async () => {

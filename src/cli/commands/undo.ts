@@ -6,8 +6,10 @@ import { hostname, userInfo } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { kilnAnnotation } from '../../api/well-known.ts';
 import { undoTransaction } from '../../commit/undo-transaction.ts';
 import { resourceOfOwner } from '../../controller/reading/row-owners.ts';
+import { CollectionPolicy } from '../../diff/collection-policy.ts';
 import { FileJournal } from '../../journal/file-journal.ts';
 import type { ReadJournal } from '../../journal/read-journal.ts';
 import type { SelectedChange, Selection } from '../../journal/selection.ts';
@@ -185,12 +187,19 @@ async function presentOf(changes: readonly SelectedChange[], world: World, sessi
     if (!outcome.ok) throw outcome.error;
     for (const [at, [uuid]] of asked.entries()) if ((outcome.results[at]?.rows?.length ?? 0) > 0) there.add(uuid);
   }
+  const policy = new CollectionPolicy(world, true);
   return {
     schema,
     row: (table, uuid) => replica.table(table).get(uuid),
     rowsOf: (id) => world.rows.rowsOf(id),
     translating: (address) => world.rows.inTable('NAT').flatMap(({ id, row }) => (row['external_ip'] === address ? [id] : [])),
     exists: (table, uuid) => (monitored.has(table) ? replica.table(table).has(uuid) : there.has(uuid)),
+    entriesGo: (id) => {
+      const row = world.rows.best(id);
+      if (row?.ownership.kind !== 'ours' || policy.entryStays(row) !== undefined) return undefined;
+      const [kind = '', , name = ''] = row.ownership.owner.split('/');
+      return `the collection would remove it again; ${commandText`kubectl annotate ${kind} ${name} ${kilnAnnotation.gc}=report`} keeps it, then undo once more`;
+    },
     ownerExists: (owner) => {
       const object = resourceOfOwner(owner);
       return object !== undefined && world.tables[object.resource]?.peek(object.key) !== undefined;

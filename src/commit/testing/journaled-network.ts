@@ -94,6 +94,7 @@ export function presentOf({ session, world }: WriterProcess, owners: ReadonlySet
     // The row of DNS is there all the time.
     exists: (table, uuid) => table === 'DNS' || session.replica.table(table).has(uuid),
     translating: () => [],
+    entriesGo: () => undefined,
     ownerExists: (owner) => owners.has(owner),
   };
 }

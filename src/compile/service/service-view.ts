@@ -2,7 +2,8 @@
 import type { Protocol, Service } from '../../api/kubernetes/core.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import type { Family } from '../../net/address.ts';
-import { parseAddress, formatAddress } from '../../net/address.ts';
+import { formatAddress } from '../../net/address.ts';
+import { serviceAddress } from '../../world/service-vips.ts';
 import { API_SERVER, defineQuery } from '../../world/world.ts';
 import type { Query } from '../../world/world.ts';
 import type { RowOwner } from '../output.ts';
@@ -61,11 +62,11 @@ export const apiServerAddresses: Query<readonly string[]> = defineQuery('api-ser
   return service === undefined ? [] : clusterAddresses(service.spec).map(({ address }) => address);
 });
 
-/** The addresses in the cluster. Old objects have octets with leading zeros, which the API server reads as decimal numbers. */
+/** The addresses in the cluster. */
 export function clusterAddresses({ type, clusterIP = '', clusterIPs }: Partial<Service['spec']>): readonly ServiceAddress[] {
   if (type === 'ExternalName') return [];
   return (clusterIPs ?? [clusterIP]).flatMap((text) => {
-    const address = parseAddress(text.includes(':') ? text : text.replaceAll(/\b0+(?=\d)/g, ''));
+    const address = serviceAddress(text);
     return address === undefined ? [] : [{ address: formatAddress(address), family: address.family }];
   });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Endpoint, EndpointPort } from '../../api/kubernetes/core.ts';
+import type { Uuid } from '../../ovsdb/index.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import type { RuleBench } from '../../testing/rule-bench.ts';
 
@@ -184,4 +185,39 @@ test('while no EndpointSlices are served, no vip is written or removed', () => {
   putService(made.bench, 'shop/web', { clusterIP: '10.96.0.10' });
   made.bench.converge();
   assert.deepEqual(vips(made.bench), {});
+});
+
+/** Another program, or a controller that is gone, wrote these entries. */
+function withEntries({ bench }: PodScene, balancer: string, set: Readonly<Record<string, string>>): void {
+  const [uuid = ''] = [...bench.northbound.table('Load_Balancer')].find(([, row]) => row['name'] === balancer) ?? [];
+  const edit = { kind: 'keys', table: 'Load_Balancer', uuid: uuid as Uuid, column: 'vips', set, remove: [] } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  bench.converge();
+}
+
+test('an entry that no Service has goes; what one has by an option that is not implemented stays, and goes with it', () => {
+  const made = scene();
+  const { bench } = made;
+  putService(bench, 'shop/rule', { clusterIP: 'None' }, { 'ovn.kubernetes.io/switch_lb_vip': '10.96.0.60' });
+  putService(bench, 'shop/local', { clusterIP: '10.96.0.12', internalTrafficPolicy: 'Local' });
+  bench.converge();
+  withEntries(made, 'cluster-tcp-loadbalancer', {
+    '10.96.0.60:80': '10.16.0.5:8080',
+    '10.96.0.60:81': '10.16.0.5:8080',
+    '10.96.0.77:80': '10.16.0.5:8080',
+    '10.96.0.12:80': '10.16.0.5:8080',
+    '[fd96::77]:80': '',
+  });
+  withEntries(made, 'cluster-udp-loadbalancer', { '10.96.0.60:80': '10.16.0.5:8080' });
+  assert.deepEqual([vips(bench), vips(bench, 'cluster-udp-loadbalancer')], [{ '10.96.0.60:80': '10.16.0.5:8080' }, {}]);
+  bench.removeByForce('services', 'shop/rule');
+  bench.converge();
+  assert.deepEqual(vips(bench), {});
+});
+
+test('while no EndpointSlices are served, entries of an earlier time stay', () => {
+  const made = new PodScene();
+  made.bench.converge();
+  withEntries(made, 'cluster-tcp-loadbalancer', { '10.96.0.77:80': '10.16.0.5:8080' });
+  assert.deepEqual(vips(made.bench), { '10.96.0.77:80': '10.16.0.5:8080' });
 });

@@ -5,6 +5,7 @@
  * Cost: one run for a change of a Service or of its slices; one key for each address and port whose endpoints differ.
  */
 import { keysOf } from '../../engine/domain.ts';
+import { endpointText } from '../../world/service-vips.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../rule.ts';
 import type { KeyOutput } from '../output.ts';
@@ -48,9 +49,4 @@ function vipsIn(world: World, vpc: string, service: ServiceView, endpoints: read
       };
     });
   });
-}
-
-/** An address and a port as OVN writes them: `10.0.0.1:80`, `[fd00::1]:80`. */
-function endpointText(address: string, port: number): string {
-  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -13,6 +13,7 @@ import { keysOf } from '../../engine/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../rule.ts';
+import { carriesServices } from '../service/service-endpoints.ts';
 import { emittedVpc } from './vpc-state.ts';
 import { vpcOwner } from './vpc-view.ts';
 
@@ -56,6 +57,7 @@ export const vpcLoadBalancers: Rule = {
   run: (world, vpc) => {
     const emitted = emittedVpc(world, vpc);
     if (emitted === undefined) return [];
+    const isFilled = carriesServices(world);
     const owner = vpcOwner(emitted.view);
     return loadBalancersOf(world, vpc).map(({ name, protocol, session, statusField }) => ({
       kind: 'row',
@@ -66,6 +68,8 @@ export const vpcLoadBalancers: Rule = {
       columns: {
         name,
         protocol,
+        // Then entries that no Service has are left over, and go by the plan of the collection.
+        ...(isFilled && { vips: {} }),
         selection_fields: session ? ['ip_src', 'ipv6_src'] : [],
         options: {
           prefer_local_backend: 'false',

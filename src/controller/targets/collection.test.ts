@@ -24,6 +24,9 @@ class Scene {
   /** Holds that were told. */
   told = 0;
   now = NOW;
+  /** Whether a second full list has no more than the first one. */
+  confirms = true;
+  readonly explained = new Set<string>();
 
   constructor(rule = 'subnet-switch', enabled = true) {
     const { bench } = this;
@@ -42,7 +45,12 @@ class Scene {
         about: clusterObject(bench.world.settings),
       },
       clock: { ...systemClock, wallTime: () => this.now },
-      caches: { explains: () => false, confirmed: () => Promise.resolve(true), sizeOf: () => this.listed },
+      caches: {
+        explains: (owner) => this.explained.has(owner),
+        confirmed: () => Promise.resolve(this.confirms),
+        sizeOf: () => this.listed,
+      },
+      undecided: () => false,
       leads: () => this.leads,
       later: (_ms, run) => void this.timers.push(run),
       event: (_resource, _namespace, name, _uid, { reason, message }) => void this.events.push([name, reason, message]),
@@ -50,6 +58,25 @@ class Scene {
       wake: () => undefined,
       again: () => void this.again++,
     });
+  }
+
+  /** The load balancer of the default Vpc, with entries that no rule emits. */
+  balancer(vips: Readonly<Record<string, string>>): Entry {
+    const { bench } = this;
+    const id = rowId('Load_Balancer', 'cluster-tcp-loadbalancer');
+    const uuid = bench.world.rows.best(id)?.uuid;
+    assert.ok(uuid !== undefined);
+    const edit = { kind: 'keys', table: 'Load_Balancer', uuid, column: 'vips', set: vips, remove: [] } as const;
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+    return bench.world.rows.rowsOf(id)[0] as Entry;
+  }
+
+  serve(): void {
+    const { bench } = this;
+    const labels = { 'kubernetes.io/service-name': 'kubernetes' };
+    const slice = { metadata: { name: 'kubernetes', namespace: 'default', labels }, addressType: 'IPv4', endpoints: [], ports: [] };
+    bench.put('endpointslices', slice);
+    bench.compile();
   }
 
   get row(): Entry {
@@ -182,4 +209,65 @@ test('keys that are left of an object which is gone wait for the same hold and a
   assert.equal(allows(), true);
   scene.annotate({ 'kiln.io/gc-pause': 'maintenance' });
   assert.equal(allows(), false);
+});
+
+test('an entry without an owner goes only after a second full list; a pause, a mode of its Vpc and a Service with an option keep it', async () => {
+  const scene = new Scene();
+  const { collection } = scene;
+  scene.listed = 5;
+  scene.explained.add('subnet//left');
+  scene.serve();
+  const row = scene.balancer({ '10.96.0.77:80': '10.16.0.5:80' });
+  const allows = (): boolean => collection.allowsEntry(row, 'vips', '10.96.0.77:80');
+  collection.survey();
+  scene.confirms = false;
+  assert.equal(allows(), false);
+  await new Promise(setImmediate);
+  assert.equal(allows(), false, 'the second list has a Service that the first one lacked');
+  assert.equal(scene.timers.length, 1);
+  scene.confirms = true;
+  scene.timers[0]?.();
+  await new Promise(setImmediate);
+  collection.survey();
+  assert.equal(allows(), true);
+  scene.annotate({ 'kiln.io/gc-pause': 'maintenance' });
+  assert.deepEqual([allows(), [...collection.staying]], [false, [['paused', 1]]]);
+  for (const mode of ['report', 'off']) {
+    scene.annotate({ 'kiln.io/gc': mode });
+    assert.equal(allows(), false, mode);
+  }
+  scene.annotate({});
+  const annotations = { 'ovn.kubernetes.io/router_lb_vip': 'fd00::9,10.96.0.77' };
+  scene.bench.put('services', { metadata: { name: 'rule', namespace: 'shop', annotations }, spec: { ports: [{ port: 80 }] } });
+  assert.equal(allows(), false, 'it is of a rule that is not implemented');
+  scene.bench.removeByForce('services', 'shop/rule');
+  assert.equal(allows(), true);
+  collection.doubt();
+  assert.equal(allows(), false, 'a list that lacks known objects is confirmed anew');
+});
+
+test('entries are counted with the rows, and held above the limit; one of a Service whose deletion was observed goes', async () => {
+  const scene = new Scene();
+  const { collection, bench } = scene;
+  scene.listed = 5;
+  scene.serve();
+  for (const name of ['seen', 'lost'])
+    bench.put('services', {
+      metadata: { name, namespace: 'shop' },
+      spec: { clusterIP: `10.96.0.${name === 'seen' ? 1 : 2}`, ports: [{ port: 80 }] },
+    });
+  for (const name of ['seen', 'lost']) bench.removeByForce('services', `shop/${name}`);
+  bench.compile();
+  scene.explained.add('service/shop/seen');
+  const many = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`10.96.0.${n + 1}:80`, '']));
+  const row = scene.balancer(many);
+  collection.survey();
+  assert.match(collection.pausedFor ?? '', /: 15 have none .*more than 10 rows/, '14 entries and a switch');
+  assert.equal(collection.allowsEntry(row, 'vips', '10.96.0.1:80'), true);
+  collection.allowsEntry(row, 'vips', '10.96.0.2:80');
+  await new Promise(setImmediate);
+  for (const last of [2, 3]) assert.equal(collection.allowsEntry(row, 'vips', `10.96.0.${last}:80`), false);
+  const [, digest = ''] = /digest ([0-9a-f]{16})/.exec(collection.pausedFor ?? '') ?? [];
+  scene.annotate({ 'kiln.io/gc-approval': JSON.stringify({ rows: 15, digest, until: '2026-01-01T01:00:00Z' }) });
+  assert.equal(collection.allowsEntry(row, 'vips', '10.96.0.3:80'), true);
 });

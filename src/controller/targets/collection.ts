@@ -12,17 +12,20 @@ import type { ObjectId } from '../../compile/output.ts';
 import type { Stay, Stays } from '../../diff/collection-policy.ts';
 import { CollectionPolicy, pauseText } from '../../diff/collection-policy.ts';
 import { leftoverId, leftoversIn, ownedSize } from '../../diff/leftovers.ts';
+import { entryId, isEntryOfOption, unexplainedEntries, vipOf } from '../../diff/unexplained-entries.ts';
 import type { Log } from '../../runtime/log.ts';
+import { LOAD_BALANCERS_RULE } from '../../nb/ownership.ts';
 import { isRestored } from '../../nb/restored-row.ts';
-import type { RowId } from '../../nb/row-id.ts';
 import type { Clock } from '../../timing/clock.ts';
 import type { Entry } from '../../world/observed-rows.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { resourcesWith } from '../../world/resources.ts';
+import { holderOfVip } from '../../world/service-vips.ts';
 import type { World } from '../../world/world.ts';
 import type { JournalTroubleOptions } from '../outages/journal-trouble.ts';
 import type { Caches } from '../reading/caches.ts';
 import { resourceOfOwner } from '../reading/row-owners.ts';
+import { FormerVips } from './former-vips.ts';
 
 /** Kinds with at least one object in every cluster: the API server and Kiln make them. A cluster may have no pod or node for a while. */
 const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set(resourcesWith('inEveryCluster'));
@@ -39,6 +42,8 @@ export interface CollectionOptions {
   readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
   readonly log: Log;
   readonly clock: Clock;
+  /** Whether the outputs about the owner are incomplete: none of its entries is removed. */
+  readonly undecided: (owner: string) => boolean;
   readonly leads: () => boolean;
   readonly later: (ms: number, run: () => void) => void;
   /** The object of the Events. */
@@ -55,7 +60,11 @@ export class Collection implements CollectionGate {
   readonly policy: CollectionPolicy;
   readonly #options: CollectionOptions;
   /** Rows that stayed when they were last compared, and why. */
-  readonly #staying = new Map<RowId, Stay>();
+  readonly #staying = new Map<string, Stay>();
+  readonly #formerVips: FormerVips;
+  /** A second full list has no Service that the first one lacked: only then does an entry without an owner go. */
+  #confirmed: boolean;
+  #confirming = false;
   #surveyed = false;
   #lookingAt = Infinity;
   /** The message about the hold that the rules know; null: they know nothing yet. */
@@ -67,6 +76,8 @@ export class Collection implements CollectionGate {
     this.#options = options;
     const { enabled, world, caches } = options;
     const { gcMaxRows, gcMaxShare, gcShareFrom } = world.settings;
+    this.#confirmed = !enabled;
+    this.#formerVips = new FormerVips(world, () => this.#again());
     this.policy = new CollectionPolicy(world, enabled, () => this.#policyChanged());
     this.limit = new CollectionLimit({
       ...{ enabled, maxRows: gcMaxRows, maxShare: gcMaxShare / 100, shareFrom: gcShareFrom },
@@ -99,6 +110,7 @@ export class Collection implements CollectionGate {
   /** A list lacked known objects: the next `survey` counts again. */
   doubt(): void {
     this.#surveyed = false;
+    this.#confirmed = !this.#options.enabled;
   }
 
   /** To be called before each diff that may be written, when the rules have run for everything observed. */
@@ -118,6 +130,22 @@ export class Collection implements CollectionGate {
     this.#staying.set(row.id, stays.why);
     if (stays.until !== undefined) this.#lookAt(stays.until);
     return false;
+  }
+
+  allowsEntry(row: Entry, column: string, key: string): boolean {
+    const { world, caches, undecided } = this.#options;
+    const id = entryId(row.id, column, key);
+    this.#staying.delete(id);
+    if (isEntryOfOption(world, row, column, key)) return false;
+    const owner = this.#ownerOfEntry(row, column, key);
+    if (owner === undefined || caches.explains(owner)) return owner === undefined || !undecided(owner);
+    const stays = this.policy.entryStays(row);
+    if (stays !== undefined) {
+      this.#staying.set(id, stays.why);
+      return false;
+    }
+    if (!this.#confirmed) return this.#confirm();
+    return this.limit.allows({ id, owner, uid: '' });
   }
 
   /** Whether what is left of an owner that is gone may go from the object now. */
@@ -143,6 +171,31 @@ export class Collection implements CollectionGate {
     return this.policy.leftoverStays(object, owner, { now: this.#wallTime, explained: (one) => caches.explains(one) });
   }
 
+  /** Undefined for an entry of a row that is of one object: the object decides about it. */
+  #ownerOfEntry(row: Entry, column: string, key: string): string | undefined {
+    const vip = vipOf(row, column, key);
+    if (vip === undefined || row.ownership.kind !== 'ours' || row.ownership.rule !== LOAD_BALANCERS_RULE) return undefined;
+    const service = holderOfVip(this.#options.world, vip)?.service ?? this.#formerVips.serviceOf(vip);
+    return `service/${service ?? '/'}`;
+  }
+
+  /** Asks for a second full list; what waits for it is compared again. */
+  #confirm(): false {
+    if (!this.#confirming) this.#listOnceMore();
+    this.#confirming = true;
+    return false;
+  }
+
+  #listOnceMore(): void {
+    const { caches, later } = this.#options;
+    void caches.confirmed().then((confirmed) => {
+      if (!confirmed) return later(COLLECTION_GRACE_MS, () => this.#listOnceMore());
+      this.#confirming = false;
+      this.#confirmed = true;
+      this.#again();
+    });
+  }
+
   *#unwanted(): Generator<Unexplained> {
     const { world, desired, objects } = this.#options;
     const { rows } = world;
@@ -152,6 +205,11 @@ export class Collection implements CollectionGate {
       // A restored row has no owner yet, and is not collected before it has one; nor is a row that stays anyway.
       if (row.ownership.kind === 'ours' && !isRestored(id, row.uuid, row.ownership) && this.#stays(row) === undefined)
         yield { id, ...row.ownership };
+    }
+    for (const { row, column, key } of unexplainedEntries(world, desired)) {
+      const owner = this.#ownerOfEntry(row, column, key);
+      const isKept = owner === undefined || isEntryOfOption(world, row, column, key) || this.policy.entryStays(row) !== undefined;
+      if (!isKept) yield { id: entryId(row.id, column, key), owner, uid: '' };
     }
     for (const { object, owner, uid } of leftoversIn(world, objects))
       if (this.#leftoverStays(object, owner) === undefined) yield { id: leftoverId(object, owner), owner, uid, isLeftover: true };
@@ -177,7 +235,7 @@ export class Collection implements CollectionGate {
 
   /** More rows may be collected: they are counted before. */
   #again(): void {
-    this.doubt();
+    this.#surveyed = false;
     this.#options.again();
   }
 

@@ -69,6 +69,7 @@ export class NorthboundTarget implements Target {
       enabled: options.collectionLimit,
       ...{ world, desired, log, clock, later, wake, objects: options.objects },
       caches: options.caches,
+      undecided: options.undecided,
       leads: options.mayWrite,
       about: clusterObject(world.settings),
       event: options.event,

@@ -1,9 +1,15 @@
 import type { Service } from '../../api/kubernetes/core.ts';
 import { kindTable } from '../../world/kind-table.ts';
+import { vipsOfService } from '../../world/service-vips.ts';
 import type { Untrimmed } from '../../world/trim.ts';
 import { NETWORK_KEYS, trimMeta } from '../../world/trim.ts';
 
-export const table = kindTable<Service>({ trim, names: ({ metadata }) => [['namespaces', metadata.namespace]] });
+export const table = kindTable<Service>({
+  trim,
+  names: ({ metadata }) => [['namespaces', metadata.namespace]],
+  /** Its entries in load balancers, as `vipText` writes them. Built when an entry is found that no rule emits. */
+  lazy: { vip: vipsOfService },
+});
 
 /** What decides where a Service's packets go. */
 function trim(object: Untrimmed): Service {

@@ -7,7 +7,8 @@ import { memberKey } from '../compile/desired-rows.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { entryColumns, TABLES } from '../nb/tables.ts';
 import type { Entry } from '../world/observed-rows.ts';
-import { holderOfVip, vipText } from '../world/service-vips.ts';
+import { vipText } from '../world/service-vips.ts';
+import { holderOfVip } from '../world/vip-holder.ts';
 import type { World } from '../world/world.ts';
 
 export interface UnexplainedEntry {
@@ -41,7 +42,7 @@ export function* unexplainedEntries({ rows }: World, desired: Pick<DesiredRows, 
 
 /** Protocol, address and port of an entry; undefined for one that is no vip of Services. */
 export function vipOf({ table, row }: Pick<Entry, 'table' | 'row'>, column: string, key: string): string | undefined {
-  return table === 'Load_Balancer' && column === 'vips' ? vipText(String(row['protocol'] ?? ''), key) : undefined;
+  return table === 'Load_Balancer' && row[column] === row['vips'] ? vipText(String(row['protocol'] ?? ''), key) : undefined;
 }
 
 /** Whether the entry stays for an object that has it by an option which is not implemented yet. */

@@ -3,7 +3,7 @@ import type { DesiredRows } from '../compile/desired-rows.ts';
 import { isEntryOfOption, unexplainedEntries, vipOf } from '../diff/unexplained-entries.ts';
 import type { UnexplainedEntry } from '../diff/unexplained-entries.ts';
 import { identityOf, isOwnUuid } from '../nb/row-id.ts';
-import { holderOfVip } from '../world/service-vips.ts';
+import { holderOfVip } from '../world/vip-holder.ts';
 import type { World } from '../world/world.ts';
 import type { Collected, Fate, PlanSources } from './collection-plan.ts';
 

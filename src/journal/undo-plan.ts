@@ -1,6 +1,6 @@
 /**
  * What an undo would do: rows to restore with their references and members, overwritten values to put back, and what of the selected changes
- * the present contradicts. All of it is for one transaction. Pure.
+ * the present contradicts. All of it is for one transaction. Pure. The file is long since all of its steps work on one plan.
  *
  * Guarantees: a restored row has the journaled contents in every column, and a UUID that shows that it was restored. A row that exists, of
  * any owner, is never overwritten by a deleted one. What the objects of the cluster decide is left to them: the controller would change it

@@ -4,7 +4,6 @@ import { annotationKey } from '../api/well-known.ts';
 import type { Address } from '../net/address.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
-import type { World } from './world.ts';
 
 /** Protocol, address and port of an entry in a load balancer. An empty protocol is OVN's default. */
 export function vipText(protocol: string, key: string): string {
@@ -23,21 +22,42 @@ export function serviceAddress(text: string): Address | undefined {
 
 type AnyService = Pick<Service, 'metadata'> & Partial<Service>;
 
-/** By options of Kube-OVN that are not implemented yet: annotations of its rules, and addresses of load balancers. */
-function addressesByOption({ metadata: { annotations = {} }, status }: AnyService): readonly string[] {
+/** By options of Kube-OVN that are not implemented yet: annotations of its rules. */
+function addressesByOption({ metadata: { annotations = {} } }: AnyService): readonly string[] {
   const annotated = [annotations[annotationKey.switchLbVip], annotations[annotationKey.routerLbVip]];
-  const ingress = (status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip);
-  return [...annotated.flatMap((text) => splitList(text ?? '')), ...ingress].flatMap(canonical);
+  return canonical(annotated.flatMap((text) => splitList(text ?? '')));
 }
 
 function addressesOf(service: AnyService): readonly string[] {
-  const { clusterIP = '', clusterIPs = [clusterIP] } = service.spec ?? {};
-  return [...new Set([...addressesByOption(service), ...clusterIPs.flatMap(canonical)])];
+  const { externalIPs = [] } = service.spec ?? {};
+  const ingress = (service.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip);
+  return [...new Set([...addressesByOption(service), ...clusterAddressesOf(service), ...canonical([...externalIPs, ...ingress])])];
 }
 
-function canonical(text: string): readonly string[] {
-  const address = serviceAddress(text);
-  return address === undefined ? [] : [formatAddress(address)];
+/** Those that the cluster gave the Service, canonical. */
+export function clusterAddressesOf({ spec }: Partial<Service>): readonly string[] {
+  const { type, clusterIP = '', clusterIPs = [clusterIP] } = spec ?? {};
+  return type === 'ExternalName' ? [] : canonical(clusterIPs);
+}
+
+/**
+ * The addresses from outside of the cluster that pods reach as vips, canonical: `externalIPs`, and those of a load balancer. Not those of one
+ * with `loadBalancerSourceRanges`, which a vip would not keep to, nor of one that wants packets to pass it (`ipMode: Proxy`). With
+ * `externalTrafficPolicy: Local` pods reach the endpoints of all nodes, as with kube-proxy: the policy is for clients outside.
+ */
+export function externalAddressesOf({ spec, status }: Partial<Service>): readonly string[] {
+  const { type, externalIPs = [], loadBalancerSourceRanges: ranges = [] } = spec ?? {};
+  if (type === 'ExternalName') return [];
+  const ingress = type === 'LoadBalancer' && ranges.length === 0 ? (status?.loadBalancer?.ingress ?? []) : [];
+  const ofBalancer = ingress.flatMap(({ ip = '', ipMode = 'VIP' }) => (ipMode === 'VIP' ? [ip] : []));
+  return [...new Set(canonical([...externalIPs, ...ofBalancer]))];
+}
+
+function canonical(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => {
+    const address = serviceAddress(text);
+    return address === undefined ? [] : [formatAddress(address)];
+  });
 }
 
 function withPorts({ spec }: AnyService, addresses: readonly string[]): readonly string[] {
@@ -54,24 +74,4 @@ export function vipsOfService(service: AnyService): readonly string[] {
 /** Of these, the entries that Kiln leaves as they are, since it does not implement the option yet. */
 export function vipsByOption(service: AnyService): readonly string[] {
   return withPorts(service, addressesByOption(service));
-}
-
-/** The Service that an entry of a load balancer is of. */
-export interface VipHolder {
-  /** `namespace/name`. */
-  readonly service: string;
-  /** By an option that is not implemented yet: the entry stays as it is. */
-  readonly isByOption: boolean;
-}
-
-/** Of several the one with an option. Cost: constant, but for Services of one address. */
-export function holderOfVip({ services }: World, vip: string): VipHolder | undefined {
-  let found: VipHolder | undefined;
-  for (const key of services.peekBucket('vip', vip)) {
-    const service = services.peek(key);
-    if (service === undefined) continue;
-    const isByOption = vipsByOption(service).includes(vip);
-    if (found === undefined || isByOption) found = { service: key, isByOption };
-  }
-  return found;
 }

@@ -97,6 +97,7 @@ export interface ServiceSpec {
   readonly selector?: Labels;
   readonly sessionAffinity?: 'None' | 'ClientIP';
   readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
+  readonly loadBalancerSourceRanges?: readonly string[];
   readonly externalTrafficPolicy?: 'Cluster' | 'Local';
   readonly internalTrafficPolicy?: 'Cluster' | 'Local';
   readonly publishNotReadyAddresses?: boolean;
@@ -104,7 +105,7 @@ export interface ServiceSpec {
 }
 
 export interface ServiceStatus {
-  readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[] };
+  readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string; readonly ipMode?: 'VIP' | 'Proxy' }[] };
 }
 
 export type Service = KubeObject<ServiceSpec, ServiceStatus>;

@@ -1,9 +1,8 @@
 /** The fields of a Service that its vips depend on: a status or an annotation of another program runs no rule again. */
-import type { Protocol, Service } from '../../api/kubernetes/core.ts';
+import type { Protocol } from '../../api/kubernetes/core.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import type { Family } from '../../net/address.ts';
-import { formatAddress } from '../../net/address.ts';
-import { serviceAddress } from '../../world/service-vips.ts';
+import { clusterAddressesOf, externalAddressesOf } from '../../world/service-vips.ts';
 import { API_SERVER, defineQuery } from '../../world/world.ts';
 import type { Query } from '../../world/world.ts';
 import type { RowOwner } from '../output.ts';
@@ -26,6 +25,8 @@ export interface ServiceView {
   readonly name: string;
   /** Its addresses in the cluster; none for a headless Service or an ExternalName. */
   readonly addresses: readonly ServiceAddress[];
+  /** From outside: `externalIPs`, and those of a load balancer. */
+  readonly external: readonly ServiceAddress[];
   readonly ports: readonly ServicePortView[];
   readonly hasAffinity: boolean;
   /** Only endpoints of the client's node serve it. */
@@ -47,7 +48,8 @@ export const serviceView: Query<ServiceView | undefined> = defineQuery('service-
     owner: { kind: 'service', namespace, name, uid, created },
     namespace,
     name,
-    addresses: clusterAddresses(spec),
+    addresses: clusterAddressesOf(service).map(withFamily),
+    external: externalAddressesOf(service).map(withFamily),
     ports: (spec.ports ?? []).map(({ name: port = '', protocol = 'TCP', port: number }) => ({ name: port, protocol, port: number })),
     hasAffinity: spec.sessionAffinity === 'ClientIP',
     isLocal: spec.internalTrafficPolicy === 'Local',
@@ -59,14 +61,9 @@ export const serviceView: Query<ServiceView | undefined> = defineQuery('service-
 /** The addresses by which pods reach the API server; none while its Service is not observed. */
 export const apiServerAddresses: Query<readonly string[]> = defineQuery('api-server-addresses', (world) => {
   const service = world.services.get(API_SERVER);
-  return service === undefined ? [] : clusterAddresses(service.spec).map(({ address }) => address);
+  return service === undefined ? [] : clusterAddressesOf(service);
 });
 
-/** The addresses in the cluster. */
-export function clusterAddresses({ type, clusterIP = '', clusterIPs }: Partial<Service['spec']>): readonly ServiceAddress[] {
-  if (type === 'ExternalName') return [];
-  return (clusterIPs ?? [clusterIP]).flatMap((text) => {
-    const address = serviceAddress(text);
-    return address === undefined ? [] : [{ address: formatAddress(address), family: address.family }];
-  });
+function withFamily(address: string): ServiceAddress {
+  return { address, family: address.includes(':') ? 6 : 4 };
 }

@@ -221,3 +221,71 @@ test('while no EndpointSlices are served, entries of an earlier time stay', () =
   withEntries(made, 'cluster-tcp-loadbalancer', { '10.96.0.77:80': '10.16.0.5:8080' });
   assert.deepEqual(vips(made.bench), { '10.96.0.77:80': '10.16.0.5:8080' });
 });
+
+test('externalIPs and addresses of load balancers are vips in the Vpcs that have the endpoints, each only where it keeps what the Service says', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
+  made.subnet('blue-net', { vpc: 'blue', cidrBlock: '10.20.0.0/24', namespaces: ['tenant'] });
+  bench.put('namespaces', { metadata: { name: 'tenant' } });
+  bench.converge();
+  const web = (spec: object, ingress: readonly object[]): Record<string, string> => {
+    const ports = [{ name: 'http', port: 80 }];
+    const of = {
+      clusterIPs: ['10.96.0.20', 'fd96::20'],
+      type: 'LoadBalancer',
+      externalIPs: ['203.0.113.9', '2001:db8::9'],
+      ports,
+      ...spec,
+    };
+    bench.put('services', { metadata: { name: 'web', namespace: 'tenant' }, spec: of, status: { loadBalancer: { ingress } } });
+    bench.converge();
+    return Object.fromEntries(Object.entries(vips(bench, 'vpc-blue-tcp-load') as object).filter(([key]) => !key.includes('96')));
+  };
+  bench.put('pods', { metadata: { name: 'a', namespace: 'tenant' }, spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
+  bench.converge();
+  const address = String(bench.object('pods', 'tenant/a')?.metadata.annotations?.['ovn.kubernetes.io/ip_address']);
+  putSlice(bench, 'tenant/web', 'web-1', [{ ...at(address), targetRef: { kind: 'Pod', namespace: 'tenant', name: 'a' } }]);
+  const backend = `${address}:8080`;
+  const fixed = { '203.0.113.9:80': backend, '[2001:db8::9]:80': '' };
+  assert.deepEqual(web({}, [{ ip: '198.51.100.7', ipMode: 'VIP' }, { ip: '2001:db8::7' }, { hostname: 'lb.example' }]), {
+    ...fixed,
+    '198.51.100.7:80': backend,
+    '[2001:db8::7]:80': '',
+  });
+  assert.deepEqual(vips(bench), {}, 'not where no endpoint is');
+  assert.equal(bench.writesAfterRestart(), 0);
+  assert.deepEqual(web({}, [{ ip: '198.51.100.7', ipMode: 'Proxy' }]), fixed);
+  assert.deepEqual(web({ loadBalancerSourceRanges: ['192.0.2.0/24'] }, [{ ip: '198.51.100.7' }]), fixed);
+  assert.deepEqual(web({ type: 'ClusterIP' }, [{ ip: '198.51.100.7' }]), fixed);
+  assert.deepEqual(web({ externalTrafficPolicy: 'Local', internalTrafficPolicy: 'Local' }, [{ ip: '198.51.100.7' }]), {
+    ...fixed,
+    '198.51.100.7:80': backend,
+  });
+  assert.ok(!('10.96.0.20:80' in (vips(bench, 'vpc-blue-tcp-load') as object)), 'its ClusterIP is left to kube-proxy');
+  assert.deepEqual(web({ clusterIPs: ['None'] }, [{ ip: '198.51.100.7' }]), {}, 'headless');
+});
+
+test('no Service takes with an address from outside what a pod or another Service has, or what is of another Vpc', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  bench.converge();
+  const mine = { clusterIP: '10.96.0.50', externalIPs: ['10.96.0.10', '10.16.0.77', '203.0.113.9'] };
+  putService(bench, 'shop/thief', mine);
+  putSlice(bench, 'shop/thief', 'thief-1', [at('10.16.0.66')]);
+  bench.converge();
+  assert.deepEqual(
+    Object.keys(vips(bench) as object),
+    ['10.96.0.10:80', '10.96.0.50:80', '203.0.113.9:80'],
+    'nothing has the first one yet',
+  );
+  putService(bench, 'shop/web', { clusterIP: '10.96.0.10' });
+  bench.converge();
+  assert.equal((vips(bench) as Record<string, string>)['10.96.0.10:80'], '', 'the younger Service has its ClusterIP');
+
+  putService(bench, 'shop/thief', mine, { 'ovn.kubernetes.io/logical_router': 'blue', 'ovn.kubernetes.io/logical_switch': 'x' });
+  bench.converge();
+  assert.deepEqual(vips(bench, 'vpc-blue-tcp-load'), { '10.96.0.50:80': '10.16.0.66:8080' }, 'a Vpc that the Namespace is not in');
+});

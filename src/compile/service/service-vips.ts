@@ -1,6 +1,6 @@
 /**
  * The vips of Services: in the load balancers of each Vpc, one key for each address and port of a Service, with the endpoints that get
- * packets. A vip without endpoints stays, and refuses at once (option `reject` of the load balancer), as kube-proxy does.
+ * packets; in Vpcs that have the endpoints, addresses from outside too. A vip without endpoints stays, and refuses at once (option `reject` of the load balancer), as kube-proxy does.
  *
  * Cost: one run for a change of a Service or of its slices; one key for each address and port whose endpoints differ.
  */
@@ -14,7 +14,8 @@ import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
 import type { ServiceEndpoint } from './service-endpoints.ts';
 import { carriesServices, serviceEndpoints, usable } from './service-endpoints.ts';
 import { endpointsByVpc } from './service-vpcs.ts';
-import type { ServiceView } from './service-view.ts';
+import { externalVips } from './external-vips.ts';
+import type { ServiceAddress, ServiceView } from './service-view.ts';
 import { serviceView } from './service-view.ts';
 
 const NAME = 'service-vips';
@@ -24,20 +25,29 @@ export const serviceVips: Rule = {
   over: (world) => keysOf(world.services),
   run: (world, key) => {
     const service = world.ask(serviceView, key);
-    if (service === undefined || service.isLocal || service.addresses.length === 0 || !carriesServices(world)) return [];
+    if (service === undefined || service.addresses.length === 0 || !carriesServices(world)) return [];
     const byVpc = endpointsByVpc(world, service, world.ask(serviceEndpoints, key));
-    return [...byVpc].flatMap(([vpc, endpoints]) => vipsIn(world, vpc, service, endpoints));
+    return [...byVpc].flatMap(([vpc, endpoints]) => {
+      const external = externalVips(world, vpc, service, endpoints);
+      return vipsIn(world, vpc, service, service.isLocal ? external : [...service.addresses, ...external], endpoints);
+    });
   },
 };
 
-function vipsIn(world: World, vpc: string, service: ServiceView, endpoints: readonly ServiceEndpoint[]): readonly KeyOutput[] {
-  if (emittedVpc(world, vpc) === undefined) return [];
+function vipsIn(
+  world: World,
+  vpc: string,
+  service: ServiceView,
+  addresses: readonly ServiceAddress[],
+  endpoints: readonly ServiceEndpoint[],
+): readonly KeyOutput[] {
+  if (addresses.length === 0 || emittedVpc(world, vpc) === undefined) return [];
   const balancers = loadBalancersOf(world, vpc).filter(({ session }) => session === service.hasAffinity);
   return service.ports.flatMap(({ name, protocol, port }) => {
     const balancer = balancers.find((one) => one.protocol === protocol.toLowerCase());
     if (balancer === undefined) return [];
     const ofPort = endpoints.filter((one) => one.portName === name && one.protocol === protocol);
-    return service.addresses.map(({ address, family }): KeyOutput => {
+    return addresses.map(({ address, family }): KeyOutput => {
       const backends = usable(ofPort.filter((one) => one.family === family));
       return {
         kind: 'member',

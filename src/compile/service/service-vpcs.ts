@@ -25,7 +25,7 @@ const podVpcs: Query<Readonly<Record<string, string>>> = defineQuery('pod-vpcs',
 });
 
 /** The Vpc of a Service that names none, and of endpoints that are no pods: that of its Namespace. */
-const namespaceVpc: Query<string> = defineQuery('namespace-vpc', (world, namespace) => {
+export const namespaceVpc: Query<string> = defineQuery('namespace-vpc', (world, namespace) => {
   const [subnet] = world.ask(namespaceBinding, namespace).subnets;
   return (subnet === undefined ? undefined : world.ask(subnetView, subnet)?.vpc) ?? world.settings.defaultVpc;
 });

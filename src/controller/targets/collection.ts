@@ -20,7 +20,7 @@ import type { Clock } from '../../timing/clock.ts';
 import type { Entry } from '../../world/observed-rows.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { resourcesWith } from '../../world/resources.ts';
-import { holderOfVip } from '../../world/service-vips.ts';
+import { holderOfVip } from '../../world/vip-holder.ts';
 import type { World } from '../../world/world.ts';
 import type { JournalTroubleOptions } from '../outages/journal-trouble.ts';
 import type { Caches } from '../reading/caches.ts';

@@ -75,7 +75,8 @@ export const vpcLoadBalancers: Rule = {
           prefer_local_backend: 'false',
           // A vip without endpoints refuses at once, as kube-proxy does.
           reject: 'true',
-          ...(!session && protocol === 'udp' && { ct_flush: 'true' }),
+          // A client of a backend that is gone is at another one with its next datagram, with affinity too.
+          ...(protocol === 'udp' && { ct_flush: 'true' }),
         },
       },
     }));

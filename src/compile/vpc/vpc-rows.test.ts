@@ -77,6 +77,8 @@ test('six load balancers, with and without session affinity', () => {
     ['ip_src', 'ipv6_src'],
     { prefer_local_backend: 'false', reject: 'true' },
   ]);
+  const ofClients = bench.map('Load_Balancer', 'vpc-blue-udp-sess-load', 'options');
+  assert.equal(ofClients['ct_flush'], 'true', 'a UDP client leaves a backend that is gone, with affinity too');
   assert.equal(bench.rowIds('Load_Balancer').filter((name) => name.startsWith('vpc-blue-')).length, 6);
   assert.equal(bench.object('vpcs', 'blue')?.status?.['sctpSessionLoadBalancer'], 'vpc-blue-sctp-sess-load');
 });

@@ -76,7 +76,7 @@ function routerFaults(world: World, { metadata, status }: Vpc): readonly string[
             prefer_local_backend: 'false',
             affinity_timeout: undefined,
             reject: 'true',
-            ct_flush: !session && protocol === 'udp' ? 'true' : undefined,
+            ct_flush: protocol === 'udp' ? 'true' : undefined,
           },
           'options',
         ),

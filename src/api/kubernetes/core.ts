@@ -105,7 +105,9 @@ export interface ServiceSpec {
 }
 
 export interface ServiceStatus {
-  readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string; readonly ipMode?: 'VIP' | 'Proxy' }[] };
+  readonly loadBalancer?: {
+    readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string; readonly ipMode?: 'VIP' | 'Proxy' }[];
+  };
 }
 
 export type Service = KubeObject<ServiceSpec, ServiceStatus>;

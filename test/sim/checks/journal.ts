@@ -8,7 +8,7 @@ import type { Transacted } from '../cluster/observer.ts';
 const MONITORED: Readonly<Record<string, readonly string[]>> = monitoredColumns();
 
 /** @returns what is wrong, as the rest of a sentence */
-export function unjournaledDeletions(cluster: SimulatedCluster, { process, execution }: Transacted): readonly string[] {
+export function unjournaledDeletions(cluster: SimulatedCluster, { process, execution, unreceived }: Transacted): readonly string[] {
   if (!execution.ok) return [];
   return execution.differences.flatMap(({ table, uuid, before, after }) => {
     const columns = MONITORED[table];
@@ -19,9 +19,10 @@ export function unjournaledDeletions(cluster: SimulatedCluster, { process, execu
       .of(uuid)
       .findLast(({ change }) => change === 'delete');
     if (entry === undefined) return [`deletes ${name}, which its journal does not have`];
-    // Another program may have written after the sender's last update, so values are not compared.
+    // As the sender had it: a column that another program filled since then cannot be in the journal. Values are not compared.
+    const seen = unreceived.find((change) => change.uuid === uuid)?.before ?? before;
     return columns
-      .filter((column) => before[column] !== undefined && !isSame(null, before[column]) && !isDefault(before[column]))
+      .filter((column) => seen[column] !== undefined && !isSame(null, seen[column]) && !isDefault(seen[column]))
       .filter((column) => entry.row[column] === undefined)
       .map((column) => `deletes ${name}, and its journal lacks ${column}`);
   });

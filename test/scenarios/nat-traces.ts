@@ -49,7 +49,8 @@ function tracer(cluster: ScenarioCluster, macs: Readonly<Record<'inside' | 'outs
       `ip${family}.src == ${addressOf(from, family)} && ip${family}.dst == ${to} && ip.ttl == 64`,
       tcp === undefined ? `icmp${family}.type == ${family === 4 ? 8 : 128}` : `tcp && ${tcp}`,
     ].join(' && ');
-    const states = reply ? ['--ct=est,rpl', '--ct=est,rpl', '--ct=est,rpl'] : ['--ct=new'];
+    // One for each time that conntrack looks at the packet: also in a switch with vips of Services.
+    const states = Array.from({ length: 3 }, () => (reply ? '--ct=est,rpl' : '--ct=new'));
     const trace = await cluster.ovn.trace(...states, '--detailed', isOutside ? 'traced-ext' : 'traced-net', flow);
     return {
       arrives: [...trace.matchAll(/output to "([^"]+\.traced(?:-out)?)"/g)].map(([, port]) => port ?? ''),

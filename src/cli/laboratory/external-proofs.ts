@@ -178,7 +178,7 @@ export class ExternalProofs {
     const target = isOutside && to === ADDRESSES.distributed ? this.#pod('near').mac : mac;
     const flow = `inport == "${from.port}" && eth.src == ${from.mac} && eth.dst == ${target} && ip4.src == ${from.ip} && ip4.dst == ${to} && ip.ttl == 64`;
     return await this.#lab.ovn.trace(
-      ...(reply === true ? REPLY : ['--ct=new']),
+      ...(reply === true ? REPLY : FIRST),
       '--minimal',
       subnet,
       `${flow} && ${tcp === undefined ? 'icmp4.type == 8' : `tcp && ${tcp}`}`,
@@ -332,6 +332,7 @@ export class ExternalProofs {
 
 /** In each zone that the packet passes. */
 const REPLY = ['--ct=est,rpl', '--ct=est,rpl', '--ct=est,rpl'];
+const FIRST = ['--ct=new', '--ct=new', '--ct=new'];
 
 /** What ovn-trace shows of a source that is translated in a tracked connection: OVN has several actions for it. */
 function snat(address: string): string {

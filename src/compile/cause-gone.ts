@@ -51,7 +51,8 @@ export function causeGone(world: World, made: MadeObject, cause: GoneCause, fiel
   const users = blockersOf(world, resource, key).names;
   const set = [...fields, ...setByUsers(kind, metadata)];
   if (users.length > 0) return told('KeptWithoutCause', `${subject}; it stays while it is in use: ${users.join(', ')}`);
-  const deletion = commandText`kubectl delete ${`${plural}.${group}`} ${key}`;
+  const type = `${plural}.${group}`;
+  const deletion = commandText`kubectl delete ${type} ${key}`;
   if (set.length > 0)
     return told('KeptWithoutCause', `${subject}; it stays for what is set on it: ${set.slice(0, NAMED).join(', ')}; ${deletion}`);
   const absenceGrace = cause.ended === true ? 0 : world.settings.absenceGrace;

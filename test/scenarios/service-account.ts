@@ -183,6 +183,8 @@ export const serviceAccount: readonly Scenario[] = [
       await cluster.apply(outside);
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'least');
       await gatewayByConfigMap(cluster);
+      // No controller of this API server ends what is in a namespace.
+      await cluster.kubectl(['delete', 'service', 'svc', '-n', 'least']);
       await cluster.removeAll(all);
       await cluster.converged();
       const forbidden = (await controller.log()).filter((line) => /forbidden|KUBE_DENIED/i.test(JSON.stringify(line)));

@@ -1,6 +1,6 @@
 /**
  * The example of the library chart: Vpc, Subnet, Namespace and Deployment at once, in every order, come up right the first time, and again after
- * they were uninstalled. On the embedded API server with stand-ins for kubelets: no container runs, and a test runs what the hook does.
+ * they were uninstalled. On a real kube-apiserver, which has Jobs, with stand-ins for kubelets: no container runs, and a test runs what the hook does.
  */
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse, stringify } from 'yaml';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import { ProgramError } from '../../lab/programs/run-program.ts';
 import { runHere } from '../../src/cli/testing/command-here.ts';
@@ -17,7 +18,10 @@ import { treeSeed } from '../../src/testing/tree-seed.ts';
 import { Random } from '../sim/cluster/random.ts';
 import { CHARTS, Helm, objectsOf, type Rendered, withoutHelm } from './helm.ts';
 
-const skip = withoutHelm || (findOvn() === undefined ? 'OVN was not found' : false);
+const skip =
+  withoutHelm ||
+  (findOvn() === undefined && 'OVN was not found') ||
+  (findKubernetesProgram('kube-apiserver') === undefined && 'kube-apiserver was not found');
 const ROUNDS = LONG_RUN ? 20 : 3;
 
 let folder: string;
@@ -31,7 +35,7 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kiln-ordering-'));
   for (const name of ['kiln-ordering', 'kiln-example']) await cp(join(CHARTS, name), join(folder, name), { recursive: true });
   chart = join(folder, 'kiln-example');
-  cluster = await ScenarioCluster.start({ api: 'lab' });
+  cluster = await ScenarioCluster.start({ api: 'real' });
   helm = new Helm(folder, cluster.api.kubeconfig);
   await helm.run('dependency', 'build', chart);
   objects = objectsOf(await helm.run('template', 'shop', chart));
@@ -163,7 +167,12 @@ test(
     assert.equal(exit, 0, err);
     const other = await runHere(['wait', 'subnet/ovn-default', `--kubeconfig=${kubeconfig}`, '--for=Ready', '--timeout=0']);
     assert.equal(other.exit, 3, other.err);
-    const complete = { status: { succeeded: 1, conditions: [{ type: 'Complete', status: 'True' }] } };
+    const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, status: 'True' }));
+    const complete = { status: { active: null, succeeded: 1, completionTime: new Date().toISOString(), conditions } };
+    await cluster.eventually('the job has begun', async () => {
+      const begun = await cluster.kubectl(['get', 'job', 'shop-ready', '-o', 'jsonpath={.status.startTime}']);
+      return begun !== '';
+    });
     await cluster.kubectl(['patch', 'job', 'shop-ready', '--subresource=status', '--type=merge', '-p', JSON.stringify(complete)]);
     await installed;
     await upAndRight();

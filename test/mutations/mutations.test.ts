@@ -90,6 +90,7 @@ async function live(batch: readonly Mutant[]): Promise<void> {
   for (const [path, writes] of ground.takeWrites()) {
     if (path.includes('/events')) continue;
     tally.most = Math.max(tally.most, /\/m\d+-/.test(path) ? writes : 0);
+    // Open: with SEED=413390035 on 173d5906 the status of an IPPool is written 17 times in one life.
     if (/\/m\d+-/.test(path)) assert.ok(writes <= MOST_WRITES, `${writes} writes to ${path}`);
   }
   tally.transactions += refused;
